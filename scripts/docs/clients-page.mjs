@@ -32,7 +32,7 @@
  * @typedef {{ seconds: number, arrived: boolean, lostAfter?: number | null, said?: string }} Waited
  *
  * @typedef {{ product: string, reason: string, toolMeta: object, ownResourceTools: boolean,
- *   maxResultTokens?: number }} ProfileRow
+ *   splitExecute?: boolean, maxResultTokens?: number }} ProfileRow
  */
 
 const shortNames = {
@@ -169,8 +169,9 @@ ${rows.join("\n")}
 ${closing}`;
 }
 
-function profileRow([name, { product, reason, toolMeta, ownResourceTools, maxResultTokens }]) {
+function profileRow([name, { product, reason, toolMeta, ownResourceTools, splitExecute, maxResultTokens }]) {
   const gets = [
+    ...(splitExecute === true ? ["`execute_read_only_mcp_tool` as well"] : []),
     ...(ownResourceTools ? ["our `list_mcp_resources` and `read_mcp_resource` are not listed"] : []),
     ...Object.entries(toolMeta).map(([tool, meta]) => {
       const whose = tool === "*" ? "`_meta` of every tool" : `of \`${tool}\``;
@@ -226,7 +227,7 @@ of them: these have not been tried. What VS Code and Cursor register is known fr
 const profilesOpening = `## The table of profiles
 
 The needs of clients beyond the protocol, by the name that each gives itself (\`clientInfo.name\`). The table changes only how the four tools are
-listed at \`/mcp\` and \`/mcp/meta\`, and from which size on a result is cut, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
+listed at \`/mcp\` and \`/mcp/meta\`, whether [a fifth](safety.md#clients-that-ask-themselves) is with them, and from which size on a result is cut, never what may be called: a tool that is not listed still answers. A client that is not in the table gets the four tools as they are. A session
 keeps the list that it began with, also when the configuration changes. Behind mcp-remote (\`name (via mcp-remote …)\`) a client is
 known by its own name.
 
@@ -250,6 +251,8 @@ const closing = `The configuration changes rows, field by field, and adds new on
 - \`toolMeta\`: the contents of \`_meta\` of the four tools, by tool; \`*\` is every one of them. It replaces the row's.
   In texts of \`discover_mcp_tools\`, \`{servers}\` stands for the servers that the client may use and what these are about.
 - \`ownResourceTools\`: the client's model has tools named \`list_mcp_resources\` and \`read_mcp_resource\` already, so ours stay out of its list.
+- \`splitExecute\`: the list also has \`execute_read_only_mcp_tool\`, through which the gateway lets only those calls pass that read, and searches mark
+  such tools with \`readOnly: true\`. \`false\` takes it away, \`true\` gives it to a client that asks about everything else.
 - \`maxResultTokens\`: the most tokens of one result that the client gives its model, if that is less than \`results.maxTokens\`. Clients put
   the rest into a file or drop it, each in its own way: then the model is not told how to read on ([why](design.md#results-that-are-too-large-for-a-model)).
 

@@ -81,6 +81,9 @@ const groups = [
       APPROVAL_DENIED: "A person said no to this call, now or within the last minute.",
       SECRET_LEAVES:
         "What was given to a server holds a secret that does not belong to it, and `policy.secrets` is not `off`.",
+      PROFILE_UNKNOWN: "The path, or `?profile=`, names a profile that is not in `toolyard.profiles`.",
+      NOT_READ_ONLY:
+        "Something called through `execute_read_only_mcp_tool` that, as far as the gateway can tell, does more than read: by its name, its arguments or the configuration.",
       DEFINITION_HELD:
         "The tool's definition changed, or something was found in it, and no person has allowed it (`definitions`). It is " +
         "in no list.",

@@ -54,6 +54,7 @@ export const siteMap = [
       ["docs/operations.md", "Operations"],
       ["docs/upgrading.md", "Upgrading"],
       ["docs/safety.md", "Safety of calls"],
+      ["docs/profiles.md", "Profiles"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
       ["docs/team-servers.md", "Servers of teams"],

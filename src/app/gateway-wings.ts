@@ -71,7 +71,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
     ...{ ...shared, late, fleet, views, discovery, store: kept, recordCall, audit, traces, logins: servers.logins },
   });
   const calls = createCallUsage({ events, clock, store, fleet });
-  const pins = wirePins({ ...shared, store: kept, records, usage: calls });
+  const pins = wirePins({ ...shared, profiles: views.profiles, store: kept, records, usage: calls });
   const costing = { ...shared, ...views, kept, discovery, fleet, store, onRest: records.onRest, endpointOf, pins };
   const usage = createUsageWing({ ...costing, usage: calls });
   const mcp = createMcpFront({
@@ -85,7 +85,16 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     ...{ events, late, kept, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
-    ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, discovery, engine, pins, usage, mcp },
+    ...{
+      viewOf: views.viewOf,
+      namesInTurns: views.namesInTurns,
+      profiles: views.profiles,
+      discovery,
+      engine,
+      pins,
+      usage,
+      mcp,
+    },
     ...{ live, messages, webhooks, metrics, definitions: createDefinitionDesk(definitions, { fleet, events }) },
   };
 }

@@ -65,7 +65,7 @@ export interface Gateway extends AsyncDisposable {
    * MCP at `/mcp` on a pair of streams, as its owner. Resolves when the client has disconnected and its requests are
    * answered.
    */
-  serveStdio(streams: { readonly input: Readable; readonly output: Writable }): Promise<void>;
+  serveStdio(streams: { readonly input: Readable; readonly output: Writable }, path?: string): Promise<void>;
   /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
   stop(signal: AbortSignal): Promise<void>;
 }
@@ -107,13 +107,13 @@ export function buildGateway(config: Config, deps: GatewayDeps): Gateway {
       if (people === undefined || people.directory.book.users.size > 0) return undefined;
       return `/setup#${(await people.access.accounts.createLink(undefined, "owner")).code}`;
     },
-    async serveStdio(streams) {
-      const endpoint = parts.mcp.endpointOf("/mcp");
+    async serveStdio(streams, path = "/mcp") {
+      const endpoint = parts.mcp.endpointOf(path);
       if (endpoint === undefined) return;
       await serveStdio({
         ...streams,
         endpoint,
-        principal: parts.owner,
+        principal: parts.mcp.enter(parts.owner, endpoint),
         parts: parts.mcp.parts,
         limits: config.settings.limits,
       });

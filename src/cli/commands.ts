@@ -32,6 +32,7 @@ on in a view that is drawn in place, with the log in its file. Elsewhere there i
     about: "Serves MCP on stdin and stdout, for clients that start a command.",
     options: {
       ...common,
+      profile: { word: "NAME", about: "only what this profile of the configuration has" },
       "in-process": { about: "run everything in this process, without sharing a gateway" },
     },
     load: async () => (await import("./serve/stdio-command.ts")).stdio,

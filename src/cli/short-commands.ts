@@ -8,7 +8,7 @@ export { approvals, policy } from "./tools/approvals-command.ts";
 export { definitions } from "./tools/definitions-command.ts";
 export { call } from "./tools/call-command.ts";
 export { complete, completion } from "./completion/completion-command.ts";
-export { prompts, read, resources, tools } from "./tools/list-commands.ts";
+export { profiles, prompts, read, resources, tools } from "./tools/list-commands.ts";
 export { search } from "./tools/search-command.ts";
 export { show } from "./tools/show-command.ts";
 export { audit } from "./records/audit-command.ts";

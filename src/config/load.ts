@@ -13,7 +13,7 @@ import { buildPeople } from "./people/people.ts";
 import { predefinedNames } from "./entry/predefined.ts";
 import { createProblems, InvalidConfig } from "./file/problems.ts";
 import { buildingServers } from "./entry/servers.ts";
-import { buildSettings, isShared, readSettings, serverDefaults } from "./settings/settings.ts";
+import { buildSettings, isShared, readSettings, serverDefaults, unknownProfileServers } from "./settings/settings.ts";
 import { findServers, unknownTopFields } from "./file/source.ts";
 
 export interface LoadOptions {
@@ -165,7 +165,10 @@ function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Ge
     settings,
     people: people.people,
     warnings: toldWarnings(
-      [...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
+      [
+        ...[...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
+        ...unknownProfileServers(settings, document, servers),
+      ],
       document.fileName,
     ),
     secrets: new Set([...built.secrets, ...read.secrets, ...passwords]),

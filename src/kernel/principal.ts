@@ -23,6 +23,10 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The servers that the credential is for, by slug; absent means all. */
   readonly only?: readonly string[] | undefined;
+  /** The profile (`toolyard.profiles`) within which it sees and calls; absent means everything that it may. */
+  readonly profile?: string | undefined;
+  /** Whom a request's path narrowed to the profile; absent where the credential itself is for it. */
+  readonly narrowedFrom?: Principal | undefined;
   /** The URL of the one resource that the credential was given out for; absent when it opens all of them. */
   readonly audience?: string | undefined;
 }

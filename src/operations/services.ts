@@ -14,6 +14,7 @@ import type { GatewayStatus, StatusReader } from "../records/gateway-status.ts";
 import type { AuditHistory } from "../records/audit/audit-history.ts";
 import type { AuditFacts } from "../records/audit/audit-log.ts";
 import type { Metrics } from "../records/telemetry/metrics.ts";
+import type { Profiles } from "../engine/policy/profiles.ts";
 import type { TokenSum } from "../records/usage/list-costs.ts";
 import type { SavedToday } from "../records/usage/finding-history.ts";
 import type { TokenReport } from "../records/usage/token-report.ts";
@@ -222,6 +223,9 @@ export interface Services {
   readonly tokens: (ask: TokensQuestion) => Promise<TokenReport>;
   /** What each tool's definition costs in a flat list. */
   readonly toolTokens: (view: View) => Promise<(server: ViewServer, tool: ToolEntry) => TokenSum>;
+  /** What the list of tools at an MCP path costs a model. */
+  readonly listAt: (path: string, view: View) => Promise<TokenSum & { readonly exposure: string }>;
+  readonly profiles: Pick<Profiles, "enter" | "rulesOf">;
   readonly clock: Pick<Clock, "now" | "monotonic" | "after">;
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;

@@ -122,11 +122,13 @@ describe("connect claude-code --hook", () => {
     const [bash, ours] = (await read()).hooks?.PreToolUse ?? [];
     expect(bash).toEqual({ matcher: "Bash", hooks: [{ type: "command", command: "guard" }] });
     expect(ours).toEqual({
-      matcher: "mcp__my-yard__execute_mcp_tool",
+      matcher: "mcp__my-yard__execute_mcp_tool|mcp__my-yard__execute_read_only_mcp_tool",
       hooks: [{ type: "command", command: expect.any(String) as string, timeout: 30, onFailure: "block" }],
     });
     const command = ours?.hooks[0]?.command ?? "";
     const denied = await runHook(command, call("github:delete_repo", "mcp__my-yard__execute_mcp_tool"));
+    const twin = await runHook(command, call("github:delete_repo", "mcp__my-yard__execute_read_only_mcp_tool"));
+    expect(twin.stdout).toBe(denied.stdout);
     expect([denied.code, denied.stderr]).toEqual([0, ""]);
     expect(denied.stdout).toContain('"permissionDecision":"deny"');
     const written = await readFile(settings(), "utf8");
@@ -152,7 +154,9 @@ describe("connect claude-code --hook", () => {
 
   test("is only shown with --dry-run, and is refused for other clients", async () => {
     const shown = await run(["connect", "claude-code", "--hook", "--dry-run"]);
-    expect(shown.stdout).toContain('+        "matcher": "mcp__toolyard__execute_mcp_tool"');
+    expect(shown.stdout).toContain(
+      '+        "matcher": "mcp__toolyard__execute_mcp_tool|mcp__toolyard__execute_read_only_mcp_tool"',
+    );
     expect(existsSync(settings())).toBe(false);
     const other = await run(["connect", "cursor", "--hook", "--yes"]);
     expect([other.code, other.stderr.includes("--hook is for claude-code")]).toEqual([2, true]);

@@ -1,3 +1,4 @@
+import type { Principal } from "../../src/kernel/principal.ts";
 import { flatExposure } from "../../src/catalog/exposure/meta/flat.ts";
 import { createNotifier } from "../../src/front/mcp/streams/notifier.ts";
 import type { LegacyDeps } from "../../src/front/mcp/sessions/legacy.ts";
@@ -65,6 +66,7 @@ export function createLegacyFront(): LegacyFront {
     serverInfo: { name: "toolyard", version: "1" },
     gateways: () => ["this gateway"],
     profileOf: () => undefined,
+    ofClient: (principal: Principal) => principal,
   };
   return { deps, endpoint: { path: "/mcp/flat", exposure: flatExposure }, events, done };
 }

@@ -15,7 +15,8 @@ import { modernRpc, rpc } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
 const fourTools = ["discover_mcp_tools", "execute_mcp_tool", "list_mcp_resources", "read_mcp_resource"];
-const resourceTools = fourTools.slice(2);
+const [find = "", call = "", ...resourceTools] = fourTools;
+const twin = "execute_read_only_mcp_tool";
 const remoteFile = fileURLToPath(new URL("../../node_modules/mcp-remote/dist/proxy.js", import.meta.url));
 const mcpServers = { one: badServer("--resources"), two: badServer("--resources") };
 let gateway: RunningGateway;
@@ -44,15 +45,15 @@ async function namesOf(client: Pick<Client, "listTools"> | LegacyClient): Promis
 const textOf = (result: unknown): string => JSON.stringify(result);
 
 describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode) => {
-  test("and is Claude Code gets four tools that its tool search does not hide, in at most 600 tokens", async () => {
+  test("and is Claude Code gets five tools that its tool search does not hide, in at most 600 tokens", async () => {
     // Of `_meta`, its model reads nothing.
     const shown = ({ _meta: _unread, ...tool }: { readonly _meta?: unknown }): object => tool;
     const client = await connect("claude-code", mode);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(fourTools);
+    expect(tools.map(({ name }) => name)).toEqual([find, call, twin, ...resourceTools]);
     for (const { name, _meta: meta } of tools) {
       // Otherwise its model is shown 2,000 characters of a result, and a file.
-      const isLarge = name === "execute_mcp_tool" || name === "read_mcp_resource";
+      const isLarge = name === call || name === twin || name === "read_mcp_resource";
       expect(meta?.["anthropic/maxResultSizeChars"]).toBe(isLarge ? 150_000 : undefined);
       expect(meta).toMatchObject({ "anthropic/alwaysLoad": true });
       expect(meta?.["anthropic/searchHint"]).toMatch(/^\w/);
@@ -66,7 +67,7 @@ describe.each(["legacy", "auto"] as const)("a client that negotiates %s", (mode)
     async (name) => {
       const client = await connect(name, mode);
       const { tools } = await client.listTools();
-      expect(tools.map((tool) => tool.name)).toEqual(fourTools.slice(0, 2));
+      expect(tools.map((tool) => tool.name)).toEqual([find, call, ...(name === "codex-mcp-client" ? [twin] : [])]);
       const told = `${client.getInstructions()} ${JSON.stringify(tools)}`;
       expect(told).toContain("discover_mcp_tools");
       for (const left of resourceTools) expect(told).not.toContain(left);

@@ -107,13 +107,15 @@ export async function openSession(
     readonly capabilities?: object;
     readonly revision?: string;
     readonly headers?: Record<string, string>;
+    /** What the client calls itself. */
+    readonly client?: string;
   } = {},
 ): Promise<RawSession> {
   const revision = options.revision ?? "2025-11-25";
   const params = {
     protocolVersion: revision,
     capabilities: options.capabilities ?? {},
-    clientInfo: { name: "raw", version: "1" },
+    clientInfo: { name: options.client ?? "raw", version: "1" },
   };
   const first = await openStream(url, {
     body: { jsonrpc: "2.0", id: 0, method: "initialize", params },

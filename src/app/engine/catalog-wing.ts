@@ -7,6 +7,7 @@ import { createViews } from "../../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../../catalog/discovery/discovery.ts";
 import type { Config } from "../../config/config.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
+import { createProfiles, type Profiles } from "../../engine/policy/profiles.ts";
 import { mayUse } from "../../engine/policy/tool-rules.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ToolDefinition } from "../../kernel/call/definitions.ts";
@@ -20,6 +21,7 @@ import { loadDiscovery } from "./search.ts";
 
 /** What each principal sees of the catalog. */
 export interface ShownViews {
+  readonly profiles: Profiles;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
   /** Which namespaces are loaded for whom, which takes views to find out: none before this is called. */
@@ -34,6 +36,10 @@ export function createShownViews({
   readonly fleet: Fleet;
 }): ShownViews {
   const rulesOf = (instance: string) => fleet.get(instance as InstanceId)?.server.tools;
+  const profiles = createProfiles({
+    written: () => config().settings.profiles,
+    serverOf: (instance) => fleet.get(instance)?.server,
+  });
   let loadedOf: NamespaceLoads["of"] = () => noneLoaded;
   const viewOf = createViews(
     fleet,
@@ -41,9 +47,13 @@ export function createShownViews({
       const rules = rulesOf(statusView.instance);
       return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
     },
-    { loaded: (principal) => loadedOf(principal), bareNames: () => config().settings.namespaces },
+    {
+      loaded: (principal) => loadedOf(principal),
+      bareNames: () => config().settings.namespaces,
+      narrowing: profiles.narrowing,
+    },
   );
-  return { viewOf, namesInTurns: createLazyNames(), showLoaded: (of) => void (loadedOf = of) };
+  return { profiles, viewOf, namesInTurns: createLazyNames(), showLoaded: (of) => void (loadedOf = of) };
 }
 
 /** The definition of a tool that an instance lists, by the server's own name for it. Looks through the whole list. */

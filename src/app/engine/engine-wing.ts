@@ -103,6 +103,7 @@ export function createEngine(deps: EngineDeps): Engine {
     loads: namespaces.loads,
     viewOf,
     asks: approvals.asks,
+    profiles: deps.views.profiles,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,

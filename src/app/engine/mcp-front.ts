@@ -2,7 +2,7 @@ import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { createBodyRoom } from "../../front/http/guards/body-room.ts";
 import { createAdmission } from "../../front/http/guards/admission.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
-import { type EndpointOf, createStartupWait } from "../../front/mcp/endpoint/endpoint.ts";
+import { type Endpoint, type EndpointOf, createStartupWait } from "../../front/mcp/endpoint/endpoint.ts";
 import { createMcpHttp, type McpHttpDeps, type McpHttpHandler } from "../../front/mcp/transports/http.ts";
 import { createRunningRequests } from "../../front/mcp/running/running-requests.ts";
 import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
@@ -29,6 +29,8 @@ export interface McpFrontDeps extends McpRequestsDeps, Pick<Engine, "sessionless
 export interface McpFront {
   readonly http: McpHttpHandler;
   readonly endpointOf: EndpointOf;
+  /** Who somebody is at an endpoint, which may be that of a profile. Throws PROFILE_UNKNOWN and FORBIDDEN. */
+  readonly enter: (principal: Principal, endpoint: Endpoint) => Principal;
   readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
@@ -70,14 +72,19 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       settledOne: async (instance, signal) => await fleet.get(instance)?.settled(signal),
     }),
     sessionlessClients: deps.sessionlessClients,
+    ofClient: deps.profiles.ofClient,
   };
   const http = createMcpHttp(parts);
+  const enter = (principal: Principal, { profile }: Endpoint): Principal =>
+    profile === undefined ? principal : deps.profiles.enter(principal, profile);
   const sse = createMcpSse(parts);
   return {
-    http(request, response, endpoint, principal) {
+    http(request, response, endpoint, given) {
+      const principal = enter(given, endpoint);
       if (endpoint.sse === undefined) http(request, response, endpoint, principal);
       else sse.handle(request, response, endpoint, principal);
     },
+    enter,
     endpointOf,
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,

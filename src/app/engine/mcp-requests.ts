@@ -19,6 +19,7 @@ import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { toWireError } from "../../front/mcp/answers/wire-error.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { Profiles } from "../../engine/policy/profiles.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Engine } from "./engine-wing.ts";
@@ -36,6 +37,7 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
   readonly pins: Pick<Pins, "of">;
+  readonly profiles: Profiles;
   readonly finding: FindingMeter;
   readonly fleet: Pick<Fleet, "get" | "clients">;
 }
@@ -82,6 +84,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     serverInfo,
     gateways: deps.gateways,
     profileOf,
+    ofClient: deps.profiles.ofClient,
   });
   const listen = createListenRequests({
     viewOf,

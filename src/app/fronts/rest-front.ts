@@ -1,7 +1,7 @@
 import { type Start, createManagement } from "./management-wiring.ts";
 import type { IncomingMessage } from "node:http";
 import { readActivity } from "../records/status-report.ts";
-import { reaches, type Principal } from "../../kernel/principal.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import { toRedactedJson } from "../../records/redaction/redacted-value.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { listConnections } from "../../front/mcp/sessions/session-store.ts";
@@ -68,9 +68,8 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     track: (principal, controller) => trackController(parts.running, principal, controller),
     instancesOf(principal) {
       const instances = gateway.fleet.of(principal);
-      return principal.only === undefined
-        ? instances
-        : instances.filter(({ server }) => reaches(principal, server.slug));
+      const isWhole = principal.only === undefined && principal.profile === undefined;
+      return isWhole ? instances : instances.filter(({ server }) => gateway.profiles.reaches(principal, server.slug));
     },
     ...createInstanceAccess(gateway),
     activity: async () => await readActivity(gateway),
@@ -128,7 +127,7 @@ function debugFacts(gateway: GatewayParts): JsonObject {
   };
 }
 
-type Parts = Pick<GatewayParts, "fleet" | "team" | "logins" | "events" | "publicUrl">;
+type Parts = Pick<GatewayParts, "fleet" | "team" | "logins" | "events" | "publicUrl" | "profiles">;
 
 /** Instances of others that somebody manages, and logins at servers, as REST uses them. */
 function createInstanceAccess({
@@ -137,6 +136,7 @@ function createInstanceAccess({
   logins,
   events,
   publicUrl,
+  profiles,
 }: Parts): Pick<Services, "managedInstance" | "onStatus" | "serverLogins"> {
   /** The team in which somebody has an instance, or that shares it; undefined for one of the whole gateway. */
   function teamOf({ server, owner }: Instance): string | undefined {
@@ -148,7 +148,7 @@ function createInstanceAccess({
     managedInstance(principal, id) {
       const instance = fleet.get(id as InstanceId);
       if (principal.via === "owner") return instance;
-      if (instance === undefined || !reaches(principal, instance.server.slug)) return undefined;
+      if (instance === undefined || !profiles.reaches(principal, instance.server.slug)) return undefined;
       const slug = teamOf(instance);
       return slug !== undefined && runs(principal, slug) ? instance : undefined;
     },

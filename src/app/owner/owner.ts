@@ -47,7 +47,7 @@ export function createOwner({ secret, gateway, stop, rest }: OwnerOptions): Owne
         input: socket,
         output: socket,
         endpoint,
-        principal: gateway.owner,
+        principal: gateway.mcp.enter(gateway.owner, endpoint),
         parts: gateway.mcp.parts,
         limits: gateway.mcp.parts.limits,
       });

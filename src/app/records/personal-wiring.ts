@@ -1,3 +1,4 @@
+import type { Profiles } from "../../engine/policy/profiles.ts";
 import { createPins, type Pins, type PinStore } from "../../catalog/discovery/pins.ts";
 import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -12,6 +13,7 @@ import type { Principal } from "../../kernel/principal.ts";
 
 export interface PinWiringDeps {
   readonly config: () => Config;
+  readonly profiles: Pick<Profiles, "rulesOf">;
   readonly store: Pick<GatewayStore, "pins">;
   readonly records: Pick<Records, "opened">;
   readonly usage: Pick<Usage, "read">;
@@ -23,8 +25,9 @@ export interface PinWiringDeps {
  * Pinned tools, with what people chose. Choices of users stand in the database with the users, for all gateways that
  * share it; those of the owner and of people of the configuration in a file.
  */
-export function wirePins({ config, store, records, usage, clock, log }: PinWiringDeps): Pins {
+export function wirePins({ config, profiles, store, records, usage, clock, log }: PinWiringDeps): Pins {
   return createPins({
+    ofProfile: (principal) => profiles.rulesOf(principal)?.pin,
     configured: () => config().settings.pin,
     storeFor: async ({ user }): Promise<PinStore> => (user === null ? store.pins : (await records.opened()).pins),
     mostUsed: async ({ id }, most) => await readMostUsed(usage, { person: id, most, nowMs: clock.now() }),

@@ -42,6 +42,8 @@ export interface UsageWing {
   here(view: View): Promise<TokenSum>;
   /** Counts that list and the flat one exactly, for as long as that may take; the rest is counted after it. */
   count(view: View, waitMs: number): Promise<void>;
+  /** The same at another path, and what that shows. */
+  listAt(path: string, view: View): Promise<TokenSum & { readonly exposure: string }>;
   /** Writes the counts of calls and of finding that are not written yet: before the store is closed. */
   stop(): Promise<void>;
 }
@@ -93,6 +95,10 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     const counted = costs.count(view, exposure, { pinned });
     if (waitMs > 0) await untilAborted(counted, AbortSignal.timeout(waitMs)).catch(() => undefined);
   };
+  async function costAt(path: string, view: View) {
+    const { exposure, pinned } = await listAt(path, view, deps);
+    return { exposure: exposure.name, ...costs.of(view, exposure, { pinned }) };
+  }
   const phrases = async (view: View): Promise<PhraseReport> => await phrasesOf(view, deps);
   return {
     usage,
@@ -112,9 +118,10 @@ export function createUsageWing(deps: UsageWingDeps): UsageWing {
     async count(view, waitMs) {
       await count(view, await listAt("/mcp", view, deps), waitMs);
     },
-    async here(view) {
-      const { exposure, pinned } = await listAt("/mcp", view, deps);
-      return costs.of(view, exposure, { pinned });
+    here: async (view) => await costAt("/mcp", view),
+    async listAt(path, view) {
+      await costs.prepare(view);
+      return await costAt(path, view);
     },
     async stop() {
       usage[Symbol.dispose]();

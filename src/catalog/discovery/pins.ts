@@ -13,6 +13,8 @@ export interface PinStore {
 export interface PinsDeps {
   /** Of the configuration: for all who chose nothing. */
   readonly configured: () => PinChoice;
+  /** Of the profile that somebody comes with: it comes before what they chose. */
+  readonly ofProfile?: ((principal: Principal) => PinChoice | undefined) | undefined;
   readonly storeFor: (principal: Pick<Principal, "user">) => Promise<PinStore>;
   /** The paths that this person used in most sessions, at most as many as are asked for. */
   readonly mostUsed: (principal: Principal, most: number) => Promise<readonly string[]>;
@@ -54,6 +56,8 @@ interface Known<T> {
 
 export function createPins(deps: PinsDeps): Pins {
   const { clock, configured, mostUsed, onFailure } = deps;
+  const choiceOf = (principal: Principal, own: PinChoice | undefined): PinChoice =>
+    (principal.profile === undefined ? undefined : deps.ofProfile?.(principal)) ?? own ?? configured();
   const choices = createMemo<PinChoice | undefined>(choiceAgeMs, clock);
   const used = createMemo<readonly string[]>(mostUsedAgeMs, clock);
 
@@ -66,22 +70,21 @@ export function createPins(deps: PinsDeps): Pins {
         return undefined;
       }
     });
-    if ((own ?? configured()) === "auto")
+    if (choiceOf(principal, own) === "auto")
       await used.get(principal.id, async () => await mostUsed(principal, automaticPins).catch(() => []));
     return decided(principal, own);
   }
 
-  function decided({ id }: Principal, own: PinChoice | undefined): ChosenPins {
-    const all = configured();
-    const choice = own ?? all;
-    const paths = choice === "auto" ? (used.peek(id)?.value ?? none) : choice;
-    return { own, configured: all, paths };
+  function decided(principal: Principal, own: PinChoice | undefined): ChosenPins {
+    const choice = choiceOf(principal, own);
+    const paths = choice === "auto" ? (used.peek(principal.id)?.value ?? none) : choice;
+    return { own, configured: configured(), paths };
   }
 
   return {
     of(principal) {
       const known = choices.peek(principal.id);
-      const isDecided = known !== undefined && ((known.value ?? configured()) !== "auto" || used.peek(principal.id));
+      const isDecided = known !== undefined && (choiceOf(principal, known.value) !== "auto" || used.peek(principal.id));
       return isDecided ? decided(principal, known.value) : look(principal);
     },
     async choose(principal, choice) {

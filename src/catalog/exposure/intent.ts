@@ -19,6 +19,8 @@ export type Intent =
       readonly bareName?: string;
       /** Whether the answer is to give the full path in place of the bare name. */
       readonly migrated?: boolean;
+      /** Whether it was asked for as a call that only reads: any other is refused. */
+      readonly readOnly?: true;
     }
   | { readonly kind: "discover"; readonly request: DiscoverRequest }
   | {

@@ -1,5 +1,5 @@
 import { offersSkills } from "../model/skill-extension.ts";
-import { serverOf, type View, type ViewServer } from "../model/view.ts";
+import { inProfile, serverOf, type View, type ViewServer } from "../model/view.ts";
 import { isRawUri, parseResourceUri, toNativeTemplate, toNativeUri } from "../model/resource-uri.ts";
 import type { Era } from "../../kernel/call/call-context.ts";
 import { legacyTool } from "../../wire/mcp/shapes/definition-shapes.ts";
@@ -69,7 +69,7 @@ function nativeItems(view: View, server: ViewServer, kind: Exclude<ListKind, "to
 
 /** Accepts every form of URI that is given out anywhere, and a server's own URI when exactly one server lists it. */
 export function resolveRead(view: View, uri: string, as: "tool" | "native"): Intent {
-  if (uri.length > longestUri) throw unknownResource(uri, as);
+  if (uri.length > longestUri) throw unknownResource(view, uri, as);
   const kept = parseKeptUri(uri);
   if (kept !== undefined) return { kind: "kept", ...kept, as };
   const address = parseResourceUri(uri);
@@ -90,14 +90,14 @@ export function resolveRead(view: View, uri: string, as: "tool" | "native"): Int
       hint: "Read one of the listed URIs.",
     });
   }
-  throw unknownResource(uri, as);
+  throw unknownResource(view, uri, as);
 }
 
 /** In characters: taking a URI apart and comparing it with what servers list takes long for one of megabytes. */
 const longestUri = 65_536;
 
-function unknownResource(uri: string, as: "tool" | "native"): GatewayError {
-  return new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}`, {
+function unknownResource(view: View, uri: string, as: "tool" | "native"): GatewayError {
+  return new GatewayError("RESOURCE_UNKNOWN", `no server has the resource ${uri.slice(0, 200)}${inProfile(view)}`, {
     data: { uri: uri.slice(0, 200) },
     ...(as === "tool" ? { hint: "Call list_mcp_resources to see what exists." } : {}),
   });

@@ -1,5 +1,5 @@
 import { toNativeTemplate, toNativeUri, toPipeUri } from "../model/resource-uri.ts";
-import type { View, ViewServer } from "../model/view.ts";
+import { inProfile, type View, type ViewServer } from "../model/view.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Intent } from "./intent.ts";
@@ -50,9 +50,13 @@ export function chooseServers(view: View, slug: string | undefined): readonly Vi
     view.server(slug) ?? view.servers.find((candidate) => candidate.title === slug || candidate.namespace === slug);
   if (server !== undefined) return [server];
   const known = view.servers.map((candidate) => candidate.slug as string);
-  throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`, {
-    data: { closest: nearestNames(slug, known, 5) },
-  });
+  throw new GatewayError(
+    "SERVER_UNKNOWN",
+    `there is no server ${JSON.stringify(slug.slice(0, 80))}${inProfile(view)}`,
+    {
+      data: { closest: nearestNames(slug, known, 5) },
+    },
+  );
 }
 
 /** Whether a server is missing from the list. One that is switched off counts only when it was asked for. */

@@ -1,4 +1,4 @@
-import type { View, ViewServer } from "../model/view.ts";
+import { inProfile, type View, type ViewServer } from "../model/view.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { ResultBytes } from "../../wire/mcp/result-bytes.ts";
@@ -13,7 +13,10 @@ export function createServerExposure(slug: string): Exposure {
   return createTransparentExposure(`server/${slug}`, (view) => {
     const server = view.server(slug);
     if (server === undefined)
-      throw new GatewayError("SERVER_UNKNOWN", `there is no server ${JSON.stringify(slug.slice(0, 80))}`);
+      throw new GatewayError(
+        "SERVER_UNKNOWN",
+        `there is no server ${JSON.stringify(slug.slice(0, 80))}${inProfile(view)}`,
+      );
     return server;
   });
 }
@@ -38,7 +41,7 @@ function createTransparentExposure(name: string, serverOf: (view: View) => ViewS
         definitionsOf(server, kind, reader?.era).map((definition) => asciiJson(definition)),
       );
     },
-    resolve: (view: View, request: ExposureRequest) => resolveOwn(serverOf(view), request),
+    resolve: (view: View, request: ExposureRequest) => resolveOwn(view, serverOf(view), request),
     render: (_view: View, _intent: Intent, result: ResultBytes) => result,
     toUri: (_server: string, uri: string) => uri,
     instructions: (view: View) => serverOf(view).catalog?.instructions ?? "",
@@ -63,7 +66,7 @@ function definitionsOf(server: ViewServer, kind: ListKind, era: Era | undefined)
   }
 }
 
-function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
+function resolveOwn(view: View, server: ViewServer, request: ExposureRequest): Intent {
   switch (request.method) {
     case "tools/call": {
       const tool = server.tools.find((candidate) => candidate.definition.name === request.name);
@@ -78,7 +81,7 @@ function resolveOwn(server: ViewServer, request: ExposureRequest): Intent {
       if (hidden)
         throw new GatewayError(
           "TOOL_UNKNOWN",
-          `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}`,
+          `${server.slug} has no tool ${JSON.stringify(request.name.slice(0, 200))}${inProfile(view)}`,
         );
       return { kind: "forward", server };
     }

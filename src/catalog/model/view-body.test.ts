@@ -20,7 +20,7 @@ test("neither a view nor its names keep the list before it: a server may change 
   let latest: ViewBody | undefined;
   for (let version = 0; version < 5; version += 1) {
     catalog = sampleInstance("a", [{ name: `t${version}` }]);
-    latest = bodies.build(localPrincipal, latest);
+    latest = bodies.build(localPrincipal, latest, undefined);
     expect(latest.names().find(`a:t${version}`).kind).toBe("one");
     seen.push(new WeakRef(latest));
     lists.push(new WeakRef(catalog.tools[0] as object));

@@ -3,7 +3,7 @@ import { resolveNamespaces } from "./names/namespace-names.ts";
 import { buildNames, type NamedCatalog, type NameTable } from "./names/names.ts";
 import { withoutHeldTexts } from "./pinned-texts.ts";
 import type { InstanceCatalog, ToolEntry } from "./snapshot.ts";
-import type { MaySee, StatusView, ViewServer, ViewSource } from "./view.ts";
+import type { MaySee, Narrowing, StatusView, ViewServer, ViewSource } from "./view.ts";
 
 /** What a view is made of but for its extras. */
 export interface ViewBody {
@@ -11,30 +11,40 @@ export interface ViewBody {
   readonly servers: readonly ViewServer[];
   readonly bySlug: ReadonlyMap<string, ViewServer>;
   readonly names: () => NameTable;
+  readonly narrowing: Narrowing | undefined;
+  /** How many tools are hidden by that. */
+  readonly outside: () => number;
   /** Of each server, what it was made from. */
   readonly standings: ReadonlyMap<ViewServer, StatusView>;
 }
 
 export interface ViewBodies {
   /** `before` is the one that the same principal had: servers to which nothing happened are taken from it. */
-  build(principal: Principal, before: ViewBody | undefined): ViewBody;
+  build(principal: Principal, before: ViewBody | undefined, narrowing: Narrowing | undefined): ViewBody;
 }
 
 export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies {
   const subsetOf = createSubsets();
   const tables = createNameTables();
 
-  function toServer(principal: Principal, standing: StatusView, namespace: string): ViewServer {
+  function toServer(
+    { principal, narrowing }: Pick<ViewBody, "principal" | "narrowing">,
+    standing: StatusView,
+    namespace: string,
+  ): ViewServer {
     const catalog = shownCatalog(source, standing);
-    const seen = catalog === undefined ? [] : subsetOf(catalog.tools, (tool) => maySee(principal, standing, tool));
+    const isSeen = (tool: ToolEntry): boolean =>
+      maySee(principal, standing, tool) && narrowing?.takes(standing, tool) !== false;
+    const seen = catalog === undefined ? [] : subsetOf(catalog.tools, isSeen);
     const held = seen.filter((tool) => tool.held !== undefined);
     const tools = held.length === 0 ? seen : subsetOf(seen, (tool) => tool.held === undefined);
     return Object.freeze({ ...standing, namespace, catalog, tools, ...(held.length === 0 ? {} : { held }) });
   }
 
   return {
-    build(principal, before) {
-      const standings = ownStandings(source, principal);
+    build(principal, before, narrowing) {
+      const all = ownStandings(source, principal);
+      const standings = narrowing === undefined ? all : all.filter(({ slug }) => narrowing.reaches(slug));
       const namespaces = resolveNamespaces(standings).names;
       const servers = standings.map((standing) => {
         const namespace = namespaces.get(standing.slug) ?? standing.namespace;
@@ -44,7 +54,7 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
           before?.standings.get(known) === standing &&
           known.catalog === shownCatalog(source, standing) &&
           known.namespace === namespace;
-        return isSame ? known : toServer(principal, standing, namespace);
+        return isSame ? known : toServer({ principal, narrowing }, standing, namespace);
       });
       return {
         principal,
@@ -52,6 +62,8 @@ export function createViewBodies(source: ViewSource, maySee: MaySee): ViewBodies
         bySlug: new Map(servers.map((server) => [server.slug as string, server])),
         standings: new Map(servers.map((server, at) => [server, standings[at] as StatusView])),
         names: lateNames(tables, servers, standings),
+        narrowing,
+        outside: narrowing === undefined ? none : lateOutside(source, { principal, narrowing, maySee }, all),
       };
     },
   };
@@ -74,6 +86,25 @@ function lateNames(
   let names: NameTable | undefined;
   return () =>
     (names ??= tables(servers.flatMap((server, at) => toNamed(server, (standings[at] as StatusView).namespace))));
+}
+
+const none = (): number => 0;
+
+/** Counted at the first look, over the lists as they are then. */
+function lateOutside(
+  source: Pick<ViewSource, "catalogOf">,
+  { principal, narrowing, maySee }: { principal: Principal; narrowing: Narrowing; maySee: MaySee },
+  standings: readonly StatusView[],
+): () => number {
+  let count: number | undefined;
+  const outsideOf = (standing: StatusView): number => {
+    const isHidden = (tool: ToolEntry): boolean =>
+      tool.held === undefined &&
+      maySee(principal, standing, tool) &&
+      !(narrowing.reaches(standing.slug) && narrowing.takes(standing, tool));
+    return source.catalogOf(standing.instance)?.tools.filter(isHidden).length ?? 0;
+  };
+  return () => (count ??= standings.reduce((sum, standing) => sum + outsideOf(standing), 0));
 }
 
 function ownStandings(source: ViewSource, principal: Principal): readonly StatusView[] {

@@ -51,6 +51,10 @@ export interface View {
   readonly bareNames: BareNameRules;
   /** Grows whenever anything in it may have changed. */
   readonly version: number;
+  /** What narrows it beside the principal's rights; undefined where nothing does. */
+  readonly narrowing?: Narrowing | undefined;
+  /** How many tools its principal would see without that. Counted when it is asked for. */
+  readonly outside: number;
   server(slug: string): ViewServer | undefined;
 }
 
@@ -69,6 +73,13 @@ export interface ViewSource {
   catalogOf(instance: InstanceId): InstanceCatalog | undefined;
 }
 
+/** A choice of servers and tools, which hides all others from search, lists and calls alike. */
+export interface Narrowing {
+  readonly name: string;
+  readonly reaches: (server: string) => boolean;
+  readonly takes: (server: StatusView, tool: ToolEntry) => boolean;
+}
+
 /** The rules for calling tools by their bare name (`namespaceSupport`). */
 export interface BareNameRules {
   /** Whether a bare name is accepted at all. */
@@ -83,6 +94,8 @@ export interface BareNameRules {
 export interface ViewExtras {
   readonly loaded: (principal: Principal) => LoadedNamespaces;
   readonly bareNames: () => BareNameRules;
+  /** Undefined for those who see all that they may. */
+  readonly narrowing?: (principal: Principal) => Narrowing | undefined;
 }
 
 export type MaySee = (principal: Principal, server: StatusView, tool: ToolEntry) => boolean;
@@ -92,4 +105,9 @@ export function serverOf(view: Pick<View, "server">, { server }: { readonly serv
   const found = view.server(server);
   if (found === undefined) throw new GatewayError("SERVER_UNKNOWN", `${server} is no longer configured`);
   return found;
+}
+
+/** The end of a sentence about something that is not there; empty where nothing narrows the view. */
+export function inProfile({ narrowing }: Pick<View, "narrowing">): string {
+  return narrowing === undefined ? "" : ` in profile ${narrowing.name}`;
 }

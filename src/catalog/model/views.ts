@@ -34,15 +34,20 @@ export function createViews(
   const memo = new Map<string | Principal, Kept>();
   const bodies = createViewBodies(source, maySee);
   return (principal) => {
-    // A credential for single servers sees less than the others of the same person.
-    const key = principal.only === undefined ? principal.id : principal;
+    // A credential for single servers, or within a profile, sees less than the others of the same person.
+    const isWhole = principal.only === undefined && principal.profile === undefined;
+    const key = isWhole ? principal.id : principal;
+    const narrowing = principal.profile === undefined ? undefined : extras.narrowing?.(principal);
     const known = memo.get(key);
     const loaded = extras.loaded(principal);
     const bareNames = extras.bareNames();
-    const before = known !== undefined && isSamePrincipal(known.view.principal, principal) ? known : undefined;
+    const before =
+      known !== undefined && isSamePrincipal(known.view.principal, principal) && known.view.narrowing === narrowing
+        ? known
+        : undefined;
     const isSame = before !== undefined && before.version === source.versionOf(principal);
     if (isSame && before.view.loaded === loaded && before.view.bareNames === bareNames) return before.view;
-    const body = isSame ? before.body : bodies.build(principal, before?.body);
+    const body = isSame ? before.body : bodies.build(principal, before?.body, narrowing);
     // Asked again: the first look at a person's servers makes them.
     const version = source.versionOf(principal);
     const view = toView(body, version, { loaded, bareNames });
@@ -64,6 +69,10 @@ function toView(
     loaded,
     bareNames,
     version,
+    narrowing: body.narrowing,
+    get outside() {
+      return body.outside();
+    },
     get names() {
       return body.names();
     },
@@ -78,7 +87,11 @@ function toView(
 function isSamePrincipal(a: Principal, b: Principal): boolean {
   return (
     a === b ||
-    (a.id === b.id && a.team === b.team && sameTexts(a.roles, b.roles) && sameTexts(a.only ?? all, b.only ?? all))
+    (a.id === b.id &&
+      a.profile === b.profile &&
+      a.team === b.team &&
+      sameTexts(a.roles, b.roles) &&
+      sameTexts(a.only ?? all, b.only ?? all))
   );
 }
 

@@ -102,7 +102,7 @@ export async function connect(context: CommandContext): Promise<number> {
   const plan = await planConnection(context, config, target, {
     ...{ hasHook, isStdio: isOn(context, "stdio"), name: textOption(context, "name") },
     ...{ url: textOption(context, "url"), token: textOption(context, "token") },
-    principal: textOption(context, "principal"),
+    ...{ principal: textOption(context, "principal"), profile: textOption(context, "profile") },
     askToken: canAsk()
       ? async () => await askSecret("This gateway requires a token. Which one should the client send?")
       : undefined,

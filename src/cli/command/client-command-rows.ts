@@ -59,6 +59,7 @@ a backup is put beside it. Without a terminal and without --yes, it ends with co
       url: { word: "URL", about: "the gateway's address for this client (default: that of the settings)" },
       token: { word: "TOKEN", about: "the token that it sends; better given as a variable" },
       ...principal("whose token is made, where people are configured"),
+      profile: { word: "NAME", about: "only what this profile of the configuration has" },
       hook: { about: "have Claude Code apply the rules of this configuration before each call, too" },
       replace: { about: "switch off what the client has of its own and the gateway has too" },
       "keep-own": { about: "leave that as it is, without asking" },

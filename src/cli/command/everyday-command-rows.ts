@@ -4,6 +4,8 @@ const matching: Options = {
   match: { word: "T", about: "only those that have these words in their name or description" },
 };
 
+const ofProfile: Options = { profile: { word: "P", about: "only what this profile has" } };
+
 const perLine: Options = { json: { about: "print each as one line of JSON" } };
 
 const ofResult: Options = {
@@ -28,6 +30,7 @@ export const everydayCommandRows = {
       explain: { about: "say why each was found: words, fields, and their shares of the score" },
       limit: { word: "N", about: "how many, 1 to 50 (default: 10)" },
       server: { word: "S", about: "only tools of this server" },
+      ...ofProfile,
       keep: { word: "TOOL", about: "keep these words as a test that should find this tool, server:tool" },
       check: { about: "make all searches again that you keep as tests" },
       forget: { word: "ID", about: "keep that one no longer" },
@@ -57,8 +60,15 @@ ${startsOne}`,
     words: 1,
     usage: "toolyard tools [server] [options]",
     about: "Lists tools, with what they do by their own account and what their definitions cost a model.",
-    options: { ...common, ...elsewhere, ...matching, ...perLine },
+    options: { ...common, ...elsewhere, ...matching, ...ofProfile, ...perLine },
     notes: startsOne,
+  },
+  profiles: {
+    words: 0,
+    usage: "toolyard profiles [options]",
+    about: "Lists the sets of servers and tools that a client can be connected to, and what each costs a model.",
+    options: { ...common, ...elsewhere, json: { about: "print one JSON object" } },
+    notes: `\`toolyard connect CLIENT --profile NAME\` connects a client to one. ${startsOne}`,
   },
   show: {
     words: 1,

@@ -12,8 +12,9 @@ const mostBytes = 64 * 1024 * 1024;
 const mostShown = 200;
 
 /**
- * `toolyard hook claude-code`: what Claude Code runs before a call of `execute_mcp_tool`, with the call on stdin. Says
- * what the rules of the configuration say of the tool, or nothing where they allow it. Refuses when it cannot tell.
+ * `toolyard hook claude-code`: what Claude Code runs before a call of `execute_mcp_tool` or its twin, with the call on
+ * stdin. Says what the rules of the configuration say of the tool, or nothing where they allow it. Refuses when it
+ * cannot tell.
  */
 export async function hook(context: CommandContext): Promise<number> {
   try {
@@ -38,7 +39,7 @@ function toolOf(input: unknown): string | undefined {
   if (!isJsonObject(input)) throw new Error("stdin has no JSON object");
   const { tool_name: called, tool_input: given } = input;
   if (typeof called !== "string") throw new Error("stdin names no tool");
-  if (!/^mcp__.+__execute_mcp_tool$/s.test(called) || !isJsonObject(given)) return undefined;
+  if (!/^mcp__.+__execute(?:_read_only)?_mcp_tool$/s.test(called) || !isJsonObject(given)) return undefined;
   const path = given["tool_path"];
   return typeof path === "string" ? path : undefined;
 }

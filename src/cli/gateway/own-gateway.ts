@@ -61,7 +61,7 @@ async function tryAsked({ place, key, text }: TrialAsk, signal: AbortSignal): Pr
  * Serves everything from this process, with its own servers and without a lock. What it learns is kept in the folder
  * of this configuration's gateways.
  */
-export async function serveInProcess(context: CommandContext, config: Config): Promise<number> {
+export async function serveInProcess(context: CommandContext, config: Config, path: string): Promise<number> {
   refuseEndlessNesting(context.env);
   tuneGarbageCollector();
   collectAtRest();
@@ -93,7 +93,7 @@ export async function serveInProcess(context: CommandContext, config: Config): P
     await gateway.apply(config);
     gateway.letServersStart();
     const load = async (): Promise<Config> => (current = await readConfig(context, config.file));
-    const serving = gateway.serveStdio({ input: process.stdin, output: process.stdout });
+    const serving = gateway.serveStdio({ input: process.stdin, output: process.stdout }, path);
     await Promise.all([serving, followConfigFile({ gateway, load, log, signal: ended.signal })]);
   } finally {
     ended.abort(new Error("the client has disconnected"));

@@ -12,7 +12,9 @@ import { openOwnerSocket, type OwnerSocket } from "../gateway/owner-client.ts";
 export async function stdio(context: CommandContext): Promise<number> {
   const config = await readConfig(context);
   if (!isOn(context, "in-process")) return await bridge(context, config);
-  return await (await import("../gateway/own-gateway.ts")).serveInProcess(context, config);
+  // An exposure is the default of this process's own gateway already.
+  const path = textOption(context, "profile") === undefined ? "/mcp" : endpointOf(context, config);
+  return await (await import("../gateway/own-gateway.ts")).serveInProcess(context, config, path);
 }
 
 /**
@@ -69,11 +71,17 @@ const mostTries = 5;
 const retryMs = 100;
 
 /**
- * The endpoint of the exposure that this client asked for, otherwise of the one that the running gateway shows by
- * default.
+ * The endpoint of the profile and exposure that this client asked for, otherwise of the one that the running gateway
+ * shows by default. Throws CONFIG_INVALID for a profile that the configuration does not have.
  */
 function endpointOf(context: CommandContext, { settings }: Config): string {
   const exposure = textOption(context, "exposure");
-  if (exposure === undefined) return "/mcp";
-  return settings.transparent === undefined ? `/mcp/${exposure}` : `/mcp/server/${settings.transparent}`;
+  const profile = textOption(context, "profile");
+  if (profile !== undefined && !Object.hasOwn(settings.profiles, profile))
+    throw new GatewayError("CONFIG_INVALID", `there is no profile ${JSON.stringify(profile)} in the configuration`, {
+      hint: `There are: ${Object.keys(settings.profiles).join(", ") || "none"}.`,
+    });
+  const base = profile === undefined ? "/mcp" : `/mcp/p/${profile}`;
+  if (exposure === undefined) return base;
+  return settings.transparent === undefined ? `${base}/${exposure}` : `${base}/server/${settings.transparent}`;
 }

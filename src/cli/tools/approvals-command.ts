@@ -184,6 +184,8 @@ export async function policy(context: CommandContext): Promise<number> {
         `  flows   ${then === "ask" ? "asks" : "is refused"} after its client has read ${after} content`,
         "          ",
       );
+    const passes = `${found.readOnly ? "passes" : "does not pass"} through execute_read_only_mcp_tool`;
+    printText(process.stdout, `  reading ${passes}`, "          ");
     const [server = "", own = ""] = found.tool.split(/:(.*)/s);
     const change = `on the Tools page, or by "tools": { "ask" or "neverAsk": ["${own}"] } in the entry of ${server}`;
     printText(process.stdout, `  change  ${plainText(change)}`, "          ");

@@ -1,18 +1,21 @@
 import { countText } from "../../kernel/text/number-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
+import type { listProfiles } from "../../operations/tools/profile-operations.ts";
 import type { showPins } from "../../operations/tools/pin-operations.ts";
 import type { listTools } from "../../operations/tools/tool-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
+import { textOption } from "../../config/given.ts";
 import { mostRows, type GatewayClient, readStatus } from "../gateway/gateway-client.ts";
 import { allRows } from "../../kernel/all-rows.ts";
-import { printList, type ListAsked, matcherOf } from "../gateway/list-output.ts";
+import { printAnswer, printList, type ListAsked, matcherOf } from "../gateway/list-output.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { toCell } from "../terminal/record-cells.ts";
 import { styleOfWord } from "../terminal/status-text.ts";
 import { type JsonObject, isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { listResources, readOne } from "../../operations/tools/resource-operations.ts";
-import { openStartedGateway, whenListed } from "../gateway/started-gateway.ts";
+import { toTable, type Column } from "../terminal/table.ts";
+import { openStartedGateway, waitForServers, whenListed } from "../gateway/started-gateway.ts";
 import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { printResult } from "./result-output.ts";
 import type { listPrompts } from "../../operations/tools/prompt-operations.ts";
@@ -32,7 +35,8 @@ export async function tools(context: CommandContext): Promise<number> {
       { heading: "STATUS", rank: 3, style: styleOfWord },
       { heading: "DESCRIPTION", fit: "cut", least: 32 },
     ] as const,
-    read: readTools,
+    read: async (gateway: GatewayClient, asked: Omit<ToolsAsked, "profile">) =>
+      await readTools(gateway, { ...asked, profile: textOption(context, "profile") }),
     toCells: ({ tool_path: path, effect, asks, tokens, tokens_exact: isExact, word, description, title }: ToolRow) => [
       toCell(path, 80),
       asks ? `${effect}, asks` : effect,
@@ -48,12 +52,15 @@ export async function tools(context: CommandContext): Promise<number> {
   });
 }
 
-async function readTools(
-  gateway: GatewayClient,
-  { server, match }: { readonly server: string | undefined; readonly match: string | undefined },
-): Promise<readonly ToolRow[]> {
+interface ToolsAsked {
+  readonly server: string | undefined;
+  readonly match: string | undefined;
+  readonly profile: string | undefined;
+}
+
+async function readTools(gateway: GatewayClient, asked: ToolsAsked): Promise<readonly ToolRow[]> {
   const rows = await allRows(mostRows, async (page) => {
-    const query = { ...page, server, match };
+    const query = { ...page, ...asked };
     const answer = (await gateway.ask<typeof listTools>("GET /api/tools", { query })) as ToolPage;
     return { rows: answer.tools, nextCursor: answer.next_cursor ?? null };
   });
@@ -73,6 +80,28 @@ async function tellPinned(gateway: GatewayClient): Promise<void> {
     printText(process.stderr, `toolyard: ${text}`);
   }
 }
+
+/** `toolyard profiles`: what each has, and what its list costs. */
+export async function profiles(context: CommandContext): Promise<number> {
+  const gateway = await openStartedGateway(context);
+  await waitForServers(gateway);
+  const answer = await gateway.ask<typeof listProfiles>("GET /api/profiles", {});
+  return printAnswer(context, answer, ({ profiles: all }) => {
+    if (all.length === 0)
+      return void process.stderr.write("there are no profiles; docs/profiles.md says how to make one\n");
+    const rows = all.map(({ name, servers, tools: had, outside, tokens, tokens_exact: isExact, ...one }) => [
+      ...[name, servers.map(plainText).join(", ") || "-", `${countText(had)} of ${countText(had + outside)}`],
+      ...[`${isExact ? "" : "~"}${countText(tokens)}`, one.effects?.join(", ") ?? "any", one.exposure, one.path],
+    ]);
+    process.stdout.write(`${toTable(profileColumns, rows).join("\n")}\n`);
+  });
+}
+
+const profileColumns: readonly Column[] = [
+  ...[{ heading: "PROFILE" }, { heading: "SERVERS", fit: "wrap", least: 20 } as const, { heading: "TOOLS" }],
+  ...[{ heading: "TOKENS", align: "right" } as const, { heading: "EFFECTS", rank: 2 }, { heading: "SHOWS", rank: 3 }],
+  { heading: "PATH", rank: 1 },
+];
 
 interface ResourceRow {
   readonly isTemplate: boolean;

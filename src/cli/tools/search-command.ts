@@ -29,7 +29,8 @@ export async function search(context: CommandContext): Promise<number> {
   const explain = isOn(context, "explain");
   const gateway = await openStartedGateway(context);
   await waitForServers(gateway);
-  const body = { query, limit, server: textOption(context, "server"), explain };
+  const [server, profile] = [textOption(context, "server"), textOption(context, "profile")];
+  const body = { query, limit, server, profile, explain };
   const report = await gateway.ask<typeof trySearch>("POST /api/search", { body });
   if (report.failed !== null) throw new GatewayError("SEARCH_FAILED", report.failed);
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(report)}\n`);

@@ -68,7 +68,8 @@ function people(user: ServerOverrides, team: ServerOverrides = {}): People {
   };
 }
 
-const settings = { auth: { tokenHashes: [], insecure: false, allowTokenInUrl: false } } as unknown as Settings;
+const auth = { tokenHashes: [], insecure: false, allowTokenInUrl: false };
+const settings = { auth, profiles: {} } as unknown as Settings;
 
 function personalServer(template: ServerConfig, members: People, id: string): PersonalServer {
   const { valuesFor } = createConfigDirectory({ people: members, settings });

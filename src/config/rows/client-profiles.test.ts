@@ -35,7 +35,7 @@ describe("the profile of a client", () => {
 describe("toolyard.clients", () => {
   test("changes a row field by field, and adds rows", () => {
     const { settings, warnings } = load({
-      "claude-code": { ownResourceTools: true },
+      "claude-code": { ownResourceTools: true, splitExecute: false },
       opencode: { ownResourceTools: false, maxResultTokens: 30_000 },
       mine: { toolMeta: { discover_mcp_tools: { "mine/pinned": true } } },
     });
@@ -43,6 +43,7 @@ describe("toolyard.clients", () => {
     expect(settings.clients["claude-code"]).toEqual({
       toolMeta: clientProfiles["claude-code"]?.toolMeta,
       ownResourceTools: true,
+      splitExecute: false,
       loadsLazily: true,
     });
     expect(settings.clients["opencode"]).toEqual({ toolMeta: {}, ownResourceTools: false, maxResultTokens: 30_000 });
@@ -50,7 +51,11 @@ describe("toolyard.clients", () => {
       toolMeta: { discover_mcp_tools: { "mine/pinned": true } },
       ownResourceTools: false,
     });
-    expect(settings.clients["codex-mcp-client"]).toEqual({ ...ownTools, maxResultTokens: 8_000 });
+    expect(settings.clients["codex-mcp-client"]).toEqual({
+      ...ownTools,
+      splitExecute: true,
+      maxResultTokens: 8_000,
+    });
   });
 
   test("says what is wrong with a row, and where", () => {

@@ -8,14 +8,15 @@ export const profiledTools = [
   "*",
   "discover_mcp_tools",
   "execute_mcp_tool",
+  "execute_read_only_mcp_tool",
   "list_mcp_resources",
   "read_mcp_resource",
 ] as const;
 
 /**
- * What one kind of client needs beyond the protocol. The fields concern the list of the four tools and where results
- * are cut, and nothing else: what a client says of itself cannot be trusted, so it never decides what may be seen or
- * called.
+ * What one kind of client needs beyond the protocol. The fields concern the list of our own tools, the marks of results
+ * of a search, and where results are cut, and nothing else: what a client says of itself cannot be trusted, so it never
+ * decides what may be seen or called.
  */
 export interface ClientProfile {
   /**
@@ -28,6 +29,11 @@ export interface ClientProfile {
    * out of the list.
    */
   readonly ownResourceTools: boolean;
+  /**
+   * Whether it gains by a second tool for calls, of which the gateway lets only those pass that read: the client asks
+   * its person about every other call. Undefined for no.
+   */
+  readonly splitExecute?: boolean | undefined;
   /**
    * The most tokens of one result that it gives its model: of more it drops a part for good, and tells the model
    * nothing that could bring it back. Undefined for as many as `results.maxTokens`.
@@ -52,6 +58,10 @@ const hasOwnTools =
   "Its model has tools named `list_mcp_resources` and `read_mcp_resource` already, with other arguments; they " +
   "list and read the gateway's resources natively.";
 
+const splits =
+  "It asks its person about every call of a tool that is not marked as reading only, or refuses it (plan mode, without " +
+  "a terminal).";
+
 /** No client is said to take fewer: for a smaller result it does not matter which client asked. */
 export const leastClientTokens = 1_000;
 
@@ -70,11 +80,16 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     reason:
       "Its tool search keeps the definitions of all MCP tools from the model until the model searches for them. " +
       "Tools marked this way are there from the start. What it shows the model of a large result is 2,000 " +
-      "characters, unless the tool says how many it may have.",
+      `characters, unless the tool says how many it may have. ${splits}`,
+    splitExecute: true,
     toolMeta: {
       "*": { "anthropic/alwaysLoad": true },
       discover_mcp_tools: { "anthropic/searchHint": `find tools of ${serversPlace}` },
       execute_mcp_tool: { "anthropic/searchHint": "call a tool of an MCP server or app", ...maxResultChars },
+      execute_read_only_mcp_tool: {
+        "anthropic/searchHint": "call a read-only tool of an MCP server or app",
+        ...maxResultChars,
+      },
       list_mcp_resources: { "anthropic/searchHint": "list resources of MCP servers" },
       read_mcp_resource: { "anthropic/searchHint": "read a resource of an MCP server", ...maxResultChars },
     },
@@ -84,8 +99,9 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
     product: "Codex",
     reason:
       `${hasOwnTools} Of a result it gives its model 10,000 tokens, a quarter of them for a model that it does not ` +
-      "know, and drops what was in the middle.",
+      `know, and drops what was in the middle. ${splits}`,
     ownResourceTools: true,
+    splitExecute: true,
     maxResultTokens: 8_000,
   },
   "gemini-cli-mcp-client": {
@@ -111,7 +127,9 @@ export const clientProfiles: Readonly<Record<string, ProfileRow>> = {
   "copilot-cli": {
     ...plain,
     product: "Copilot CLI",
-    reason: "Of a result of more than some 20,000 bytes it shows its model 500 characters; the rest is in a file.",
+    reason:
+      "Of a result of more than some 20,000 bytes it shows its model 500 characters; the rest is in a file. " + splits,
+    splitExecute: true,
     maxResultTokens: 4_000,
   },
   "kimi-code": {
@@ -134,6 +152,7 @@ export type ClientProfiles = Readonly<Record<string, ClientProfile>>;
 export interface WrittenProfile {
   readonly toolMeta?: ClientProfile["toolMeta"] | undefined;
   readonly ownResourceTools?: boolean | undefined;
+  readonly splitExecute?: boolean | undefined;
   readonly maxResultTokens?: number | undefined;
 }
 
@@ -149,6 +168,7 @@ export function withWrittenProfiles(written: Readonly<Record<string, WrittenProf
         {
           toolMeta: own?.toolMeta ?? row.toolMeta,
           ownResourceTools: own?.ownResourceTools ?? row.ownResourceTools,
+          splitExecute: own?.splitExecute ?? row.splitExecute,
           maxResultTokens: own?.maxResultTokens ?? row.maxResultTokens,
           loadsLazily: row.loadsLazily,
         },
@@ -165,10 +185,21 @@ const relay = / \(via [^()]{1,100}\)$/;
  * so.
  */
 export function findClientProfile(profiles: ClientProfiles, clientName: string | undefined): ClientProfile | undefined {
-  if (clientName === undefined) return undefined;
-  const name = clientName.replace(relay, "");
-  if (Object.hasOwn(profiles, name)) return profiles[name];
-  const prefixes = Object.keys(profiles).filter((row) => row.endsWith("*") && name.startsWith(row.slice(0, -1)));
-  const longest = prefixes.toSorted((left, right) => right.length - left.length)[0];
-  return longest === undefined ? undefined : profiles[longest];
+  return findByClient(profiles, clientName);
 }
+
+/** The same for rows of another kind. */
+export function findByClient<Value>(
+  rows: Readonly<Record<string, Value>>,
+  clientName: string | undefined,
+): Value | undefined {
+  if (clientName === undefined) return undefined;
+  const name = clientName.slice(0, longestName).replace(relay, "");
+  if (Object.hasOwn(rows, name)) return rows[name];
+  const prefixes = Object.keys(rows).filter((row) => row.endsWith("*") && name.startsWith(row.slice(0, -1)));
+  const longest = prefixes.toSorted((left, right) => right.length - left.length)[0];
+  return longest === undefined ? undefined : rows[longest];
+}
+
+/** Names are compared with every row of a table: no client has one this long. */
+const longestName = 200;

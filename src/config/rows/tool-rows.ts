@@ -31,6 +31,8 @@ export const toolPhrases = other({
 });
 
 const effect = v.picklist(toolEffects, `expected one of ${toolEffects.join(", ")}`);
+/** Effects of tools, wherever a list of them is written. */
+export const effectListSchema: v.GenericSchema<unknown, readonly ToolEffect[]> = v.array(effect);
 const effectJson = { type: "string", enum: toolEffects };
 
 /** `tools.effects` of an entry. */
@@ -79,7 +81,7 @@ export const contentRow = other<readonly ContentLabel[], readonly ContentLabel[]
 export const policyRows = {
   ask: other<readonly ToolEffect[], readonly ToolEffect[]>({
     fallback: ["destroy"],
-    schema: v.array(effect),
+    schema: effectListSchema,
     json: { type: "array", items: effectJson },
     type: `list of ${toolEffects.map((name) => `\`${name}\``).join(", ")}`,
     about: "effects of which each call waits for a person's yes",
@@ -218,18 +220,21 @@ export function parsePins(value: unknown): PinChoice | undefined {
   return success ? output : undefined;
 }
 
+export const pinJson = {
+  anyOf: [
+    { const: "auto" },
+    { type: "array", items: { type: "string", pattern: pathPattern.source }, maxItems: mostPins },
+  ],
+};
+export const pinType = `list of paths of tools, at most ${mostPins}, or \`auto\``;
+
 /** The setting `pin`. */
 export const pinRow = other<PinChoice, PinChoice>({
   fallback: [],
   fallbackText: "none",
   schema: pinSchema,
-  json: {
-    anyOf: [
-      { const: "auto" },
-      { type: "array", items: { type: "string", pattern: pathPattern.source }, maxItems: mostPins },
-    ],
-  },
-  type: `list of paths of tools, at most ${mostPins}, or \`auto\``,
+  json: pinJson,
+  type: pinType,
   about:
     "tools that are in the list of `/mcp` beside the four, for people who chose none in the dashboard; " +
     "with `auto`, those that a person used most",

@@ -8,6 +8,7 @@ import { assertionRows, externalRows } from "../rows/external-rows.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
 import { approvalRows, definitionRows, pinRow, policyRows } from "../rows/tool-rows.ts";
+import { profileName, profileRows } from "../rows/profile-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {
@@ -496,6 +497,12 @@ export const settingsTable = {
         about: "whether `list_mcp_resources` and `read_mcp_resource` are left out, because the client has its own",
         example: true,
       }),
+      splitExecute: boolean({
+        fallback: undefined,
+        fallbackText: "as in [the table](clients.md)",
+        about: "whether `execute_read_only_mcp_tool` is listed as well, and searches mark what passes through it",
+        example: true,
+      }),
       maxResultTokens: number({
         fallback: undefined,
         fallbackText: "as in [the table](clients.md)",
@@ -505,6 +512,14 @@ export const settingsTable = {
         example: 8_000,
       }),
     },
+  ),
+  profiles: keyed(
+    {
+      about: "sets of servers and tools that one person chooses from by path or token; see [profiles](profiles.md)",
+      key: "PROFILE",
+      keySchema: profileName,
+    },
+    { ...profileRows, tokenHashes: hashesRow("clients that may have this profile alone") },
   ),
   teams: keyed({ about: "values that several people share", key: "TEAM" }, { servers: serversOf("the team") }),
   principals: keyed(

@@ -7,6 +7,7 @@ import type { ExposureName } from "../rows/exposures.ts";
 import type { Document, Path } from "../file/document.ts";
 import type { Given } from "../given.ts";
 import { withOverrideTexts } from "../rows/plain-values.ts";
+import { suggestion } from "../file/near-miss.ts";
 import { createProblems } from "../file/problems.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
@@ -57,6 +58,7 @@ export function readSettings(document: Document, variables: Variables, predefine
   const own = fill("toolyard", isOverride);
   const value = withOverrideTexts(own.filled.value, own.origin);
   const written = problems.attempt(() => check(settingsSchema, value, own.origin));
+  for (const problem of misspeltProfileFields(value, own.origin)) problems.add(problem);
   const support = fill("namespaceSupport", () => false);
   const namespaceSupport = problems.attempt(() => check(namespaceSupportSchema, support.filled.value, support.origin));
   const beside = fill("performance", () => false);
@@ -227,4 +229,38 @@ function changedRows(rows: Rows, before: unknown, after: unknown, above: string)
 
 function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) ? value[name] : undefined;
+}
+
+/**
+ * Servers of profiles that are not in the file. They may come from elsewhere, or later, so that no profile is refused
+ * for them.
+ */
+export function unknownProfileServers(
+  { profiles, team }: Pick<Settings, "profiles" | "team">,
+  document: Document,
+  servers: readonly Pick<ServerConfig, "slug">[],
+): readonly string[] {
+  if (team) return [];
+  const known = servers.map(({ slug }) => slug as string);
+  return Object.entries(profiles).flatMap(([name, { servers: named = [] }]) =>
+    named.flatMap((server, at) => {
+      if (server.includes("*") || known.includes(server)) return [];
+      const origin = { document, path: ["toolyard", "profiles", name, "servers", at] };
+      return [problemAt(origin, `there is no server ${JSON.stringify(server)} now${suggestion(server, known)}`)];
+    }),
+  );
+}
+
+/** Fields of profiles that are not known. One that is ignored would leave in what it was to leave out. */
+function misspeltProfileFields(value: unknown, { document, path }: Origin): readonly string[] {
+  const profiles = isJsonObject(value) && isJsonObject(value["profiles"]) ? value["profiles"] : {};
+  const known = Object.keys(settingsTable.profiles.rows);
+  return Object.entries(profiles).flatMap(([name, rules]) =>
+    Object.keys(isJsonObject(rules) ? rules : {})
+      .filter((field) => !known.includes(field))
+      .map((field) => {
+        const origin = { document, path: [...path, "profiles", name, field] };
+        return problemAt(origin, `unknown field${suggestion(field, known)}`);
+      }),
+  );
 }

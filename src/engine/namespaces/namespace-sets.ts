@@ -134,7 +134,8 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     of(principal) {
       const known = sets.get(principal.id);
       if (known === undefined) return open(principal);
-      known.principal = principal;
+      // One that sees less would make the others seem to have left.
+      if (principal.only === undefined && principal.profile === undefined) known.principal = principal;
       return known;
     },
     find: (principal) => sets.get(principal),

@@ -4,6 +4,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
+import type { Profiles } from "../policy/profiles.ts";
 import type { CallAudit } from "../../records/audit/call-audit.ts";
 import {
   composeStages,
@@ -82,6 +83,7 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Where every call has to be in the audit before it is answered. */
   readonly callAudit?: CallAudit | undefined;
+  readonly profiles?: Pick<Profiles, "require"> | undefined;
   /** Stages that are skipped when they are not given. */
   readonly approval?: ApprovalStage;
   /** Those that the configuration turns on: the same object until it changes. */
@@ -99,7 +101,7 @@ export function createPerformer(deps: PerformDeps): Performer {
   const { resultBudget } = deps;
   let inFlight = 0;
   const stages: Stages = {
-    policy: createPolicyStage(deps.instanceOf, sharedTasks),
+    policy: createPolicyStage(deps.instanceOf, sharedTasks, deps.profiles),
     ...(deps.approval === undefined ? {} : { approval: deps.approval }),
     ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
     run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),

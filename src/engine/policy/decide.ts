@@ -81,7 +81,8 @@ function decide(
   };
 }
 
-function effectOf(
+/** What a tool does whatever rule there is for it, and what of a call's arguments makes it worse. Pure. */
+export function effectOf(
   name: string,
   definition: ToolEntry["definition"],
   { tools, annotations }: DecidingServer,

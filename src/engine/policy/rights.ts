@@ -60,8 +60,8 @@ export interface Rights {
  */
 export function requireRight(principal: Principal, right: Right, rights: Rights): void {
   requireScope(principal, right.scope);
-  if (principal.only !== undefined && right.limited !== true)
-    throw new GatewayError("FORBIDDEN", "this credential is for using single servers, and for nothing else");
+  if ((principal.only !== undefined || principal.profile !== undefined) && right.limited !== true)
+    throw new GatewayError("FORBIDDEN", "this credential is for using some of the servers, and for nothing else");
   requireRole(principal, right, rights);
   if (right.recent === true) requireRecentLogin(rights.loginAgeMs());
 }

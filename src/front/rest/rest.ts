@@ -26,6 +26,7 @@ import { callOperations } from "../../operations/records/call-operations.ts";
 import { historyOperations, logOperations } from "../../operations/records/log-operations.ts";
 import { instanceOperations } from "../../operations/servers/instance-operations.ts";
 import { pinOperations } from "../../operations/tools/pin-operations.ts";
+import { profileOperations } from "../../operations/tools/profile-operations.ts";
 import { approvalOperations } from "../../operations/tools/approval-operations.ts";
 import { definitionOperations } from "../../operations/tools/definition-operations.ts";
 import { keptSearchOperations } from "../../operations/tools/kept-search-operations.ts";
@@ -90,6 +91,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(definitionOperations),
     ...of(keptSearchOperations),
     ...of(pinOperations),
+    ...of(profileOperations),
     ...of(resourceOperations),
     ...of(promptOperations),
     ...of(serverOperations),

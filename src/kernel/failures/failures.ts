@@ -244,6 +244,18 @@ export const failures = {
     retry: false,
     hint: "Leave the secret out. If the server needs it, a person adds it to the server's entry; see `policy.secrets`.",
   },
+  PROFILE_UNKNOWN: {
+    http: 404,
+    rpc: -31038,
+    retry: false,
+    hint: "`toolyard profiles` and GET /api/profiles list them; they are in `toolyard.profiles`.",
+  },
+  NOT_READ_ONLY: {
+    http: 409,
+    rpc: -31037,
+    retry: false,
+    hint: "Call it with execute_mcp_tool.",
+  },
   DEFINITION_HELD: {
     http: 409,
     rpc: -31033,

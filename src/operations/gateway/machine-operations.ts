@@ -41,6 +41,7 @@ const applyBody = z
   .object({
     apply: z.boolean().optional().describe("False, as by default, only shows what would be changed."),
     replace: z.boolean().optional().describe("Switch off in the client what the gateway has as well."),
+    profile: z.string().max(100).optional().describe("When connecting: only what this profile has."),
     off: z
       .array(z.string().max(500))
       .max(1_000)
@@ -163,13 +164,14 @@ function changeClient({ action, summary }: (typeof clientActions)[number]): Oper
     responses: answers(clientFileChange, "What was changed, or would be.", [409, 415, 429, 504]),
     async run(services, request) {
       const { apply = false, replace = false, off = replace ? ("all" as const) : [] } = request.body;
+      const { profile } = request.body;
       const { id } = request.params;
       if (findClient(id) === undefined)
         throw new GatewayError("PARAMS_INVALID", "params.id: there is no such client", {
           data: { field: "params.id" },
         });
       if (apply) await order(services, request, `client.${action}`, id);
-      const change = { action, id, off, isApplied: apply };
+      const change = { action, id, off, profile, isApplied: apply };
       const facts = await onMachine(services, request, async ({ machine: { place }, code, signal }) => {
         return await code.orderInThread("change", place, change, apply ? undefined : signal);
       });

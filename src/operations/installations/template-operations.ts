@@ -84,6 +84,8 @@ function visibleTo(
   { book }: RestInstalls,
   teamId: string | undefined,
 ): (template: Template) => boolean {
+  // A token of a profile is of the configuration, whose servers come from no template.
+  if (principal.profile !== undefined) return () => false;
   if (principal.only === undefined) return () => true;
   const installed = teamId === undefined ? [] : book.ofTeam(teamId).filter(({ slug }) => reaches(principal, slug));
   const used = new Set(installed.map(({ templateId }) => templateId));

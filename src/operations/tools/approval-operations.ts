@@ -4,6 +4,7 @@ import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
 import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
+import { judgeReadOnly } from "../../engine/policy/read-only.ts";
 import { ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
 import { noArguments } from "../../kernel/call/call-context.ts";
 import { contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
@@ -72,6 +73,7 @@ const explanation = z
     flows: z
       .array(z.object({ after: z.enum(contentLabels), then: z.enum(["ask", "deny"]) }))
       .describe("Rules of `policy.flows` that count once the client has read from a server with such content."),
+    readOnly: z.boolean().describe("Whether the call passes through `execute_read_only_mcp_tool`."),
   })
   .meta({ id: "PolicyExplanation" });
 
@@ -227,7 +229,8 @@ export const explainPolicy = operation({
       .settings()
       .policy.flows.filter(({ effects }) => effects.includes(does))
       .map(({ after, then }) => ({ after, then }));
-    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked], flows };
+    const readOnly = verdict !== "deny" && judgeReadOnly(tool, server, () => given).passes;
+    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked], flows, readOnly };
   },
 });
 

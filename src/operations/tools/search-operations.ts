@@ -33,6 +33,7 @@ const searchBody = z
       .boolean()
       .optional()
       .describe("Whether tools that are called after this count as found by it. A trial teaches nothing: false."),
+    profile: z.string().max(4_096).optional().describe("Search what this profile has (`toolyard.profiles`)."),
     as: z.string().max(4_096).optional().describe("Search as this person does. For admins."),
   })
   .meta({ id: "SearchTrial" });
@@ -118,7 +119,8 @@ const searchReport = z
 /** Throws FORBIDDEN for all but admins, and PARAMS_INVALID when no person has that name. */
 async function readPerson(services: Services, asking: Principal, id: string, signal: AbortSignal): Promise<Principal> {
   if (id === asking.id) return asking;
-  if (!services.isOpen() && !asking.roles.includes("admin"))
+  const isNarrow = asking.only !== undefined || asking.profile !== undefined;
+  if (isNarrow || (!services.isOpen() && !asking.roles.includes("admin")))
     throw new GatewayError("FORBIDDEN", "only an admin may search as somebody else");
   const person = await services.personOf(id, signal);
   if (person === undefined)
@@ -141,8 +143,9 @@ export const trySearch = operation({
   body: searchBody,
   responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
   async run(services, { principal, body, signal }) {
-    const { as, explain = false, learn = false, only, ...given } = body;
-    const person = as === undefined ? principal : await readPerson(services, principal, as, signal);
+    const { as, profile, explain = false, learn = false, only, ...given } = body;
+    const asked = as === undefined ? principal : await readPerson(services, principal, as, signal);
+    const person = profile === undefined ? asked : services.profiles.enter(asked, profile);
     const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, only };
     if (request.queries.every((query) => query === ""))
       throw new GatewayError("PARAMS_INVALID", "body.query: has no words", { data: { field: "body.query" } });

@@ -30,6 +30,7 @@ const signatureTokens = 160;
 const listQuery = z.object({
   query: schemas.words,
   server: schemas.name.optional(),
+  profile: schemas.name.optional().describe("Only what this profile has (`toolyard.profiles`)."),
   readOnly: schemas.flag,
   match: z
     .string()
@@ -112,7 +113,8 @@ export const listTools = operation({
   summary: "Search tools, or list them",
   description: "With `query`, the answer of discover_mcp_tools, best first. Without it, all tools, in pages.",
   responses: answers(z.union([toolList, toolSearch]), "Tools.", [304, 404, 429, 503]),
-  async run(services, { principal, query, signal }) {
+  async run(services, { principal: asking, query, signal }) {
+    const principal = query.profile === undefined ? asking : services.profiles.enter(asking, query.profile);
     if (query.query !== undefined)
       return bytes(await search(services, principal, { ...query, query: query.query }, signal));
     const view = services.viewOf(principal);

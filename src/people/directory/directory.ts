@@ -14,6 +14,8 @@ import type { Principal } from "../../kernel/principal.ts";
 export interface Directory {
   /** True when no credentials are required: everybody who reaches the gateway is the local principal. */
   readonly open: boolean;
+  /** Whether there are tokens that narrow what everybody may do. Absent for no. */
+  readonly narrows?: boolean | undefined;
   /**
    * The owner of a token, if known locally. `hash` is the token's SHA-256 in 64 lower-case hexadecimal digits. Called
    * for every request.

@@ -20,7 +20,8 @@ function configOf(people: Readonly<Record<string, Partial<Person>>>, tokenHashes
         { id: id as PrincipalId, team: null, tokenHashes: [], roles: ["member"], servers: new Map(), ...person },
       ] as const,
   );
-  const settings = { auth: { tokenHashes, insecure: false, allowTokenInUrl: false } } as unknown as Settings;
+  const auth = { tokenHashes, insecure: false, allowTokenInUrl: false };
+  const settings = { auth, profiles: {} } as unknown as Settings;
   return {
     file: undefined,
     servers: [],

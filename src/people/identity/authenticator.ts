@@ -42,12 +42,18 @@ export function createAuthenticator(directory: Directory, lookUp: LookUp, doors:
   const isMeantFor = ({ audience }: Principal, request: IncomingMessage): boolean =>
     audience === undefined || doors.isMeantFor(audience, request);
 
+  /** Where no credential is needed, one of a profile still says that only this is wanted. */
+  const narrowed = (request: IncomingMessage): Principal | undefined => {
+    const shown = credentials.of(request, longestToken);
+    return shown && directory.byToken(shown.hash);
+  };
+
   return {
     get open() {
       return directory.open;
     },
     authenticate(request) {
-      if (directory.open) return localPrincipal;
+      if (directory.open) return (directory.narrows === true ? narrowed(request) : undefined) ?? localPrincipal;
       const shown = credentials.of(request, directory.foreign === undefined ? longestToken : longestForeign);
       if (shown === undefined) {
         const browsing = request.headers.authorization === undefined ? doors.bySession(request) : undefined;

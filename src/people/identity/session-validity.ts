@@ -32,7 +32,8 @@ export function createPresence(
   instanceTokens: Pick<InstanceTokens, "ownerOf">,
 ): PresenceKeeper {
   let losses = 0;
-  const isGone = (principal: Principal): boolean => {
+  const isGone = (given: Principal): boolean => {
+    const principal = given.narrowedFrom ?? given;
     // These are in no list of people, and lose nothing with any of them.
     if (principal.via === "owner" || principal === dashboardPrincipal) return false;
     const person = instanceTokens.ownerOf(principal);

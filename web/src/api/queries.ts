@@ -139,6 +139,10 @@ export const queries = {
     queryFn: async () => await valueOf(api.GET("/api/clients")),
     staleTime: 60_000,
   }),
+  profiles: queryOptions({
+    queryKey: ["profiles"],
+    queryFn: async () => await valueOf(api.GET("/api/profiles")),
+  }),
   sessions: queryOptions({
     queryKey: ["sessions"],
     queryFn: async () => await valueOf(api.GET("/api/sessions")),

@@ -7,6 +7,7 @@ import { lastUseDays, queries, useOrder } from "../api/queries.ts";
 import { knownText } from "../parts/servers/last-use.tsx";
 import { Button, CopyButton } from "../parts/basic/button.tsx";
 import { ClientChange, type Action } from "../parts/api/client-change.tsx";
+import { addressOf, ProfileChoice } from "../parts/api/profile-choice.tsx";
 import { ListCopies } from "../parts/servers/list-copies.tsx";
 import { Name } from "../parts/basic/name.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -36,17 +37,28 @@ export function Clients() {
 /** Clients on the machine of the gateway are for its admins: a member has others, on another machine. */
 function ConnectYours() {
   const { isPerson } = useWho();
-  const url = `${location.origin}/mcp`;
   if (!isPerson) return null;
   return (
     <Section title="Connect a client of yours">
-      <p>
-        Any MCP client can use <code>{url}</code> <CopyButton label="Copy" text={url} />
-      </p>
+      <Address />
       <p>
         <a href="/connect">What to write into its settings, and a token where it wants one</a>
       </p>
     </Section>
+  );
+}
+
+/** What any client can use, of the profile that is chosen. */
+function Address() {
+  const [profile, setProfile] = useState("");
+  const url = addressOf(profile);
+  return (
+    <>
+      <ProfileChoice value={profile} onChange={setProfile} />
+      <p>
+        Any MCP client can use <code>{url}</code> <CopyButton label="Copy" text={url} />
+      </p>
+    </>
   );
 }
 
@@ -66,10 +78,7 @@ function FoundClients() {
         {({ clients: found }) =>
           found.length === 0 ? (
             <Empty title="No AI client was found on this machine">
-              <p>
-                Any MCP client can use <code>{location.origin}/mcp</code>{" "}
-                <CopyButton label="Copy" text={`${location.origin}/mcp`} />
-              </p>
+              <Address />
             </Empty>
           ) : (
             <ul className="cards">

@@ -46,6 +46,8 @@ export interface DiscoverFindings {
   readonly unavailable?: readonly Unavailable[];
   /** How many others cannot be used now. */
   readonly unavailableOthers?: number;
+  /** How much a profile hides. */
+  readonly outside?: string | undefined;
 }
 
 export interface DiscoverNeed {
@@ -65,7 +67,7 @@ const unavailableLimit = 8;
  * The answer of discover_mcp_tools as compact JSON text:
  * `{ match?, tools: [{ tool_path, description, server_name, transport, relevance_score, input, note?, status?, _meta?,
  * cut?, flagged? }], total_found, search_time_ms, query, needs?, query_cut?, degraded?, unavailable?,
- * unavailable_others?, skills?, more?, left_out?, hint? }`.
+ * unavailable_others?, outside?, skills?, more?, left_out?, hint? }`.
  *
  * `match` is "good", "weak" or "none": "none" says that no tool seems to do what was asked, and the results are only
  * the nearest. With several needs `tools` is the merged list, each tool once, the best of every need before the second
@@ -167,6 +169,7 @@ function frameText(findings: DiscoverFindings, shown: ReadonlySet<string>, resul
     ...(findings.degraded === undefined ? {} : { degraded: findings.degraded }),
     ...(unavailable.length === 0 ? {} : { unavailable: unavailable.slice(0, unavailableLimit) }),
     ...(others === 0 ? {} : { unavailable_others: others }),
+    ...(findings.outside === undefined ? {} : { outside: findings.outside }),
   };
   const said = match === undefined ? "" : `"match":"${match}",`;
   return `{${said}"tools":[${results}],${escapeHidden(JSON.stringify(rest)).slice(1)}`;

@@ -24,6 +24,8 @@ export interface DiscoverHit {
   readonly status?: InstanceStatus | "dormant";
   /** Whether each call waits for a person's yes: a model plans otherwise then. */
   readonly asks?: boolean;
+  /** Whether it is marked as one to call with execute_read_only_mcp_tool. */
+  readonly readOnly?: boolean;
 }
 
 /** One result as text, at the size that was asked for. */
@@ -102,7 +104,7 @@ const scoreKey = ',"relevance_score":';
  * its server.
  */
 function printRemembered(hit: DiscoverHit, size: ResultSize, noted: boolean): ResultText {
-  const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.asks} ${hit.serverTitle}`;
+  const key = `${size.description}${size.input}${noted} ${hit.transport} ${hit.status} ${hit.asks} ${hit.readOnly} ${hit.serverTitle}`;
   let texts = remembered.get(hit.tool);
   if (texts === undefined) remembered.set(hit.tool, (texts = new Map()));
   let text = texts.get(key);
@@ -209,6 +211,7 @@ function headOf(hit: DiscoverHit, description: string): JsonObject {
     transport: hit.transport,
     relevance_score: roundScore(hit.distance),
     ...(starting ? { status: hit.status } : {}),
+    ...(hit.readOnly === true ? { readOnly: true } : {}),
     ...(hit.asks === true ? { asks: true } : {}),
   };
 }

@@ -26,6 +26,8 @@ export interface ServerFindings {
   readonly servers: readonly ServerLine[];
   readonly searchTimeMs: number;
   readonly maxTokens?: number;
+  /** How much a profile hides. */
+  readonly outside?: string | undefined;
 }
 
 /** Tokens for a server's description in the list: generous at first, then fewer, then none. */
@@ -52,6 +54,7 @@ export function renderServers(findings: ServerFindings): string {
     total_found: 0,
     search_time_ms: Math.round(findings.searchTimeMs * 10) / 10,
     query: "",
+    ...(findings.outside === undefined ? {} : { outside: findings.outside }),
     ...(lines.length < findings.servers.length ? { left_out: findings.servers.length - lines.length } : {}),
     hint: "Say what is needed in query; server narrows the search to one of these.",
   };

@@ -5,6 +5,7 @@ import { renderDiscover } from "./discover-answer.ts";
 import { renderServers, unavailableLine, type Unavailable } from "./discover-servers.ts";
 import type { SkillHit } from "./discover-skills.ts";
 import { toolsNamedBy } from "../skills/skill-tools.ts";
+import type { ClientProfile } from "../../../config/rows/client-profiles.ts";
 import type { DiscoverRequest } from "../intent.ts";
 
 /** The result of a search, before it is worded for a client. */
@@ -23,16 +24,24 @@ export type Found =
       readonly toolsOf: (server: ViewServer) => readonly ToolEntry[];
       /** Whether each call of a tool waits for a person's yes. */
       readonly asks: (server: ViewServer, tool: ToolEntry) => boolean;
+      /** Whether a tool may be called as one that only reads. */
+      readonly reads: (server: ViewServer, tool: ToolEntry) => boolean;
     }
   /** An empty query: the answer lists the servers that exist. */
-  | { readonly kind: "servers"; readonly servers: readonly ViewServer[] };
+  | { readonly kind: "servers"; readonly view: View; readonly servers: readonly ViewServer[] };
 
-/** The text of the answer of discover_mcp_tools: compact JSON that fits a budget. */
-export function renderFound(found: Found, maxTokens: number): string {
-  return found.kind === "servers" ? listServers(found.servers, maxTokens) : renderTools(found, maxTokens);
+/**
+ * The text of the answer of discover_mcp_tools: compact JSON that fits a budget.
+ *
+ * @param client the profile of the one that asked
+ */
+export function renderFound(found: Found, maxTokens: number, client?: Pick<ClientProfile, "splitExecute">): string {
+  return found.kind === "servers"
+    ? listServers(found, maxTokens)
+    : renderTools(found, maxTokens, client?.splitExecute === true);
 }
 
-function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number): string {
+function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number, marksReading: boolean): string {
   const { view, request, unavailableOthers } = found;
   const search = found.search ?? nothingSearched(request);
   const bySlug = new Map(view.servers.map((server) => [server.slug as string, server]));
@@ -53,6 +62,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
             distance,
             status: server.dormant ? ("dormant" as const) : server.status,
             asks: found.asks(server, tool),
+            readOnly: marksReading && found.reads(server, tool),
           },
         ];
       }),
@@ -72,6 +82,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
     ...(search.degraded === undefined ? {} : { degraded: search.degraded }),
     unavailable: [...failed, ...found.unavailable],
     unavailableOthers,
+    outside: outsideText(view),
   });
 }
 
@@ -94,6 +105,12 @@ function skillsOf(
   }));
 }
 
+/** What a profile hides, of which a model learns how much there is, and nothing else. */
+function outsideText({ narrowing, outside }: View): string | undefined {
+  if (narrowing === undefined || outside === 0) return undefined;
+  return `${outside} ${outside === 1 ? "tool is" : "tools are"} outside profile ${narrowing.name}`;
+}
+
 function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "engine" | "meaning"> {
   return {
     needs: queries.map((query) => ({ query, hits: [], totalFound: 0, match: undefined })),
@@ -104,7 +121,7 @@ function nothingSearched({ queries }: DiscoverRequest): Omit<DiscoveryResult, "e
   };
 }
 
-function listServers(servers: readonly ViewServer[], maxTokens: number): string {
+function listServers({ view, servers }: Extract<Found, { kind: "servers" }>, maxTokens: number): string {
   const startedMs = performance.now();
   return renderServers({
     servers: servers.map((server) => {
@@ -121,6 +138,7 @@ function listServers(servers: readonly ViewServer[], maxTokens: number): string 
     }),
     searchTimeMs: performance.now() - startedMs,
     maxTokens,
+    outside: outsideText(view),
   });
 }
 

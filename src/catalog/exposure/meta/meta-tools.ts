@@ -1,11 +1,20 @@
-import { serversPlace, type ClientProfile } from "../../../config/rows/client-profiles.ts";
+import { serversPlace, type ClientProfile, type profiledTools } from "../../../config/rows/client-profiles.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { ServerTexts } from "../text/server-texts.ts";
 
+const callSchema: JsonObject = Object.freeze({
+  type: "object",
+  properties: {
+    tool_path: { type: "string", description: "server:tool" },
+    arguments: { type: "object" },
+  },
+  required: ["tool_path"],
+});
+
 /**
- * The four tools (docs/design.md, "The four tools"). Together they cost at most 600 tokens (o200k; a test measures
- * it). They never change while a client is connected, so that its prompt cache stays valid. `annotations.title` repeats
- * the title, because Claude Code shows that one alone.
+ * The four tools (docs/design.md, "The four tools"), and the twin of execute_mcp_tool that only some clients get.
+ * Together they cost at most 600 tokens (o200k; a test measures it). They never change while a client is connected, so
+ * that its prompt cache stays valid. `annotations.title` repeats the title, because Claude Code shows that one alone.
  */
 const metaTools: readonly JsonObject[] = Object.freeze([
   {
@@ -28,14 +37,7 @@ const metaTools: readonly JsonObject[] = Object.freeze([
     name: "execute_mcp_tool",
     title: "Call a tool",
     description: "Call a tool found with discover_mcp_tools. Arguments must fit its signature.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        tool_path: { type: "string", description: "server:tool" },
-        arguments: { type: "object" },
-      },
-      required: ["tool_path"],
-    },
+    inputSchema: callSchema,
     annotations: {
       title: "Call a tool",
       readOnlyHint: false,
@@ -43,6 +45,13 @@ const metaTools: readonly JsonObject[] = Object.freeze([
       idempotentHint: false,
       openWorldHint: true,
     },
+  },
+  {
+    name: "execute_read_only_mcp_tool",
+    title: "Call a read-only tool",
+    description: "Call a tool that discover_mcp_tools marks readOnly.",
+    inputSchema: callSchema,
+    annotations: { title: "Call a read-only tool", readOnlyHint: true, openWorldHint: true },
   },
   {
     name: "list_mcp_resources",
@@ -63,13 +72,21 @@ const metaTools: readonly JsonObject[] = Object.freeze([
   },
 ]);
 
-export type MetaToolName = "discover_mcp_tools" | "execute_mcp_tool" | "list_mcp_resources" | "read_mcp_resource";
+export type MetaToolName = Exclude<(typeof profiledTools)[number], "*">;
 
 const metaNames: ReadonlySet<unknown> = new Set(metaTools.map((tool) => tool["name"]));
 
-/** Whether a name is that of one of the four tools: every call asks. */
+/** Whether a name is that of one of our tools: every call asks. */
 export function isMetaTool(name: string): name is MetaToolName {
   return metaNames.has(name);
+}
+
+/** The two that call a server's tool, which differ in what the gateway lets pass. */
+export const callingTools = { all: "execute_mcp_tool", readOnly: "execute_read_only_mcp_tool" } as const;
+
+/** Whether it is one of the two that call a server's tool. */
+export function callsTool(name: string): boolean {
+  return name === callingTools.all || name === callingTools.readOnly;
 }
 
 /**
@@ -79,13 +96,16 @@ export function isMetaTool(name: string): name is MetaToolName {
 const resourceTools: ReadonlySet<unknown> = new Set<MetaToolName>(["list_mcp_resources", "read_mcp_resource"]);
 
 /**
- * The four tools as one kind of client needs them; undefined for any other. The two for resources are left out together
- * or not at all, because the description of one names the other; nothing else that a model reads before calling
- * mentions them. Both can be called, listed or not.
+ * Our tools as one kind of client needs them; undefined for any other. The two for resources are left out together or
+ * not at all, because the description of one names the other; nothing else that a model reads before calling mentions
+ * them. All of them can be called, listed or not.
  */
 export function toolsFor(client: ClientProfile | undefined, texts: ServerTexts): readonly JsonObject[] {
-  const listed =
-    client?.ownResourceTools === true ? metaTools.filter(({ name }) => !resourceTools.has(name)) : metaTools;
+  const listed = metaTools.filter(
+    ({ name }) =>
+      (client?.ownResourceTools !== true || !resourceTools.has(name)) &&
+      (client?.splitExecute === true || name !== callingTools.readOnly),
+  );
   return listed.map(({ name, title, ...tool }) => {
     const isFind = name === ("discover_mcp_tools" satisfies MetaToolName);
     const meta = { ...client?.toolMeta["*"], ...client?.toolMeta[name as MetaToolName] };

@@ -11,7 +11,7 @@ import type { ExposureRequest, Intent } from "../intent.ts";
 import { rewriteContents, rewriteLinks, rewriteSkill } from "../text/links.ts";
 import { invalid, readDiscoverArguments, readListArguments, readUriArgument } from "./meta-arguments.ts";
 import { withMetaEntries } from "../../../wire/json/spliced-json.ts";
-import { isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
+import { callingTools, isMetaTool, toolsFor, type MetaToolName } from "./meta-tools.ts";
 import { listNative, resolveCompletion, resolvePrompt, resolveRead } from "../native.ts";
 import { withPinned } from "../pinned-tools.ts";
 import { resolveOffered, type Offer } from "../text/tool-lookup.ts";
@@ -73,8 +73,10 @@ function resolveMeta(view: View, request: ExposureRequest, pinned?: PinnedTools)
 function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): Intent {
   if (!isJsonObject(given.value)) throw invalid("arguments", "must be an object");
   switch (name) {
-    case "execute_mcp_tool":
+    case callingTools.all:
       return resolveExecute(view, given.bytes, given.value);
+    case callingTools.readOnly:
+      return { ...resolveExecute(view, given.bytes, given.value), readOnly: true };
     case "discover_mcp_tools":
       return { kind: "discover", request: readDiscoverArguments(given.value) };
     case "list_mcp_resources":
@@ -85,7 +87,11 @@ function resolveMetaTool(view: View, name: MetaToolName, given: CallArguments): 
 }
 
 /** The inner arguments are cut out as bytes and go to the server as the client wrote them. */
-function resolveExecute(view: View, bytes: JsonBytes | undefined, value: JsonObject): Intent {
+function resolveExecute(
+  view: View,
+  bytes: JsonBytes | undefined,
+  value: JsonObject,
+): Extract<Intent, { kind: "call" }> {
   const toolPath = value["tool_path"];
   if (typeof toolPath !== "string" || toolPath === "")
     throw invalid("tool_path", "is required and must be a string such as server:tool");

@@ -1,7 +1,7 @@
 import { pinnedPrompt } from "../../model/pinned-texts.ts";
 import type { Listing } from "../../model/names/names.ts";
 import type { ToolEntry } from "../../model/snapshot.ts";
-import { type View, serverOf, type ViewServer } from "../../model/view.ts";
+import { inProfile, type View, serverOf, type ViewServer } from "../../model/view.ts";
 import type { CallArguments } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Intent } from "../intent.ts";
@@ -173,12 +173,16 @@ function unknownTool(view: View, spelling: string): GatewayError {
   const server = ownerOf(view, spelling);
   const closest = nearestIn(spelling, view.servers.map(indexOf), nearestShown);
   const name = JSON.stringify(spelling.slice(0, 200));
-  if (server === undefined) return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}`, { data: { closest } });
+  const profile = view.narrowing === undefined ? {} : { profile: view.narrowing.name };
+  if (server === undefined)
+    return new GatewayError("TOOL_UNKNOWN", `there is no tool ${name}${inProfile(view)}`, {
+      data: { closest, ...profile },
+    });
   if (server.catalog === undefined) return notKnownYet(server);
   const tools = server.tools.slice(0, toolsShown).map((tool) => tool.path);
-  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}`, {
+  return new GatewayError("TOOL_UNKNOWN", `${server.slug} has no tool ${name}${inProfile(view)}`, {
     data: {
-      closest,
+      ...{ closest, ...profile },
       tools_of_server: tools,
       ...(server.tools.length > toolsShown ? { tools_in_all: server.tools.length } : {}),
     },

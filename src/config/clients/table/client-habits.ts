@@ -43,8 +43,9 @@ export const clientHabits: Readonly<Record<ClientId, ClientHabits>> = {
     },
     advice: [
       "`startup_timeout_sec` and what else the entry says of time limits and approvals stay as they are.",
-      "`codex exec` cannot ask, and refuses each call that would be asked about: `default_tools_approval_mode = " +
-        '"approve"` in the entry lets all of them through there, which is for you to say.',
+      "`codex exec` cannot ask, and refuses each call that would be asked about, which are those that do more than " +
+        'read: `default_tools_approval_mode = "approve"` in the entry lets all of them through there, which is for you ' +
+        "to say.",
     ],
   },
   gemini: {

@@ -16,6 +16,8 @@ import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import { type CallContext, noteStarting } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
+import type { DecidingServer } from "../../policy/decide.ts";
+import { judgeReadOnly } from "../../policy/read-only.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 
 export interface DiscoverDeps {
@@ -23,6 +25,7 @@ export interface DiscoverDeps {
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
   /** Whether each call of a tool of this instance waits for a person's yes. */
   readonly asks: (instance: InstanceId, tool: ToolEntry) => boolean;
+  readonly instanceOf: (id: InstanceId) => { readonly server: DecidingServer } | undefined;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
@@ -40,13 +43,17 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
   }
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);
-  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", servers };
+  if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", view, servers };
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
   const attempt = await searchSafely(deps, view, asked, signal);
   const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool);
+  const reads = ({ instance }: ViewServer, tool: ToolEntry): boolean => {
+    const rules = deps.instanceOf(instance)?.server;
+    return rules !== undefined && judgeReadOnly(tool, rules).passes;
+  };
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
-  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf, asks };
+  return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf, asks, reads };
 }
 
 type Unusable = Pick<Extract<Found, { kind: "found" }>, "unavailable" | "unavailableOthers">;

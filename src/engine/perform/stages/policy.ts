@@ -9,6 +9,9 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ToolPath } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
+import type { DecidingServer } from "../../policy/decide.ts";
+import type { Profiles } from "../../policy/profiles.ts";
+import { judgeReadOnly } from "../../policy/read-only.ts";
 import { mayUse } from "../../policy/tool-rules.ts";
 import type { Gate } from "../stages.ts";
 import type { Work } from "../work.ts";
@@ -38,17 +41,24 @@ export function calledTool(intent: Intent, { request }: Pick<Work, "request">): 
 
 /**
  * Refuses what the credential does not permit, and a call that the configuration does not allow, before anything of it
- * is done. Throws SCOPE_INSUFFICIENT, POLICY_DENIED, and PARAMS_INVALID for somebody else's task.
+ * is done. Throws SCOPE_INSUFFICIENT, POLICY_DENIED, NOT_READ_ONLY, and PARAMS_INVALID for somebody else's task.
  */
 export function createPolicyStage(
   instanceOf: (id: InstanceId) => Instance | undefined,
   sharedTasks: Pick<SharedTasks, "check">,
+  profiles?: Pick<Profiles, "require">,
 ): Gate {
   return (intent, work) => {
     const { context } = work;
     requireScope(context.principal, scopeOf(intent));
     const called = calledTool(intent, work);
-    if (called !== undefined) requireAllowed(called, instanceOf(called.instance)?.server.tools, context.principal);
+    if (called !== undefined) {
+      const server = instanceOf(called.instance)?.server;
+      requireAllowed(called, server?.tools, context.principal);
+      if (context.principal.profile !== undefined && server !== undefined)
+        profiles?.require(context.principal, called.tool, { server, given: () => called.given.value });
+      if (intent.kind === "call" && intent.readOnly === true && server !== undefined) requireReadOnly(called, server);
+    }
     return intent.kind === "call" ? undefined : sharedTasks.check(intent, work);
   };
 }
@@ -56,4 +66,13 @@ export function createPolicyStage(
 function requireAllowed({ tool }: CalledTool, rules: ToolRules | undefined, principal: Principal): void {
   if (rules !== undefined && !mayUse(principal, { rules, tool: tool.upstreamName }))
     throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+}
+
+/** Which of the two tools for calls a model took is its own choice; which calls pass through the second one is not. */
+function requireReadOnly({ tool, given }: CalledTool, server: DecidingServer): void {
+  const { passes, effect, because } = judgeReadOnly(tool, server, () => given.value);
+  if (passes) return;
+  throw new GatewayError("NOT_READ_ONLY", `${tool.path} is not known only to read (${effect}: ${because})`, {
+    data: { tool_path: tool.path, effect },
+  });
 }

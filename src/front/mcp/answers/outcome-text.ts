@@ -1,4 +1,5 @@
 import { renderFound } from "../../../catalog/exposure/discover/discover-text.ts";
+import type { ClientProfile } from "../../../config/rows/client-profiles.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
 import { renderNamespace } from "../../../catalog/exposure/namespaces/namespace-tools.ts";
 import { withLossTold } from "../../../catalog/exposure/meta/restart-notice.ts";
@@ -21,6 +22,7 @@ export interface EncodeParts {
   /** Tokens that one answer of discover_mcp_tools may take. */
   readonly maxTokens: number;
   readonly finding: FindingMeter;
+  readonly clientOf: (caller: Caller) => ClientProfile | undefined;
 }
 
 /** Perform's work, and the client that is to be answered. */
@@ -41,7 +43,7 @@ export function encodeOutcome(parts: EncodeParts, work: ClientWork, intent: Inte
       return outcome;
     case "found":
     case "servers":
-      return encodeFound(parts, work, renderFound(outcome, parts.maxTokens));
+      return encodeFound(parts, work, renderFound(outcome, parts.maxTokens, parts.clientOf(work.caller)));
     case "resources":
       return encodeText(parts, work, stringifyExact(outcome.list));
     case "namespace":

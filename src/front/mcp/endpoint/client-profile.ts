@@ -1,8 +1,6 @@
 import { findClientProfile, type ClientProfile, type ClientProfiles } from "../../../config/rows/client-profiles.ts";
-import { metaKeys } from "../../../wire/mcp/revisions.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Caller } from "../caller.ts";
-import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { offersSkills, readsDirectories, skillExtension } from "../../../catalog/model/skill-extension.ts";
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import type { Exposure } from "../../../catalog/exposure/exposure.ts";
@@ -13,25 +11,16 @@ export type ProfileOf = (clientInfo: unknown) => ClientProfile | undefined;
 export function createProfileOf(profiles: () => ClientProfiles): ProfileOf {
   return (clientInfo) => {
     const name = isJsonObject(clientInfo) ? clientInfo["name"] : undefined;
-    return typeof name === "string" ? findClientProfile(profiles(), name.slice(0, longestName)) : undefined;
+    return typeof name === "string" ? findClientProfile(profiles(), name) : undefined;
   };
 }
-
-/** Names are compared with every row of the table: no client has one this long. */
-const longestName = 200;
 
 /**
  * Modern clients name themselves in each request, legacy ones when they initialize; without a session the client is
  * unknown.
  */
-export function clientProfileOf(
-  request: ClientRequest,
-  caller: Caller,
-  profileOf: ProfileOf,
-): ClientProfile | undefined {
-  if (caller.client.era === "legacy") return caller.session?.client;
-  const meta = request.params["_meta"];
-  return isJsonObject(meta) ? profileOf(meta[metaKeys.clientInfo]) : undefined;
+export function clientProfileOf({ client, session }: Caller, profileOf: ProfileOf): ClientProfile | undefined {
+  return client.era === "legacy" ? session?.client : profileOf(client.info);
 }
 
 /**

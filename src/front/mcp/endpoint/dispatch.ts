@@ -1,6 +1,6 @@
 import type { View, ViewServer } from "../../../catalog/model/view.ts";
 import { isForModel, renderFailure } from "../../../catalog/exposure/text/failure.ts";
-import { isMetaTool, type MetaToolName } from "../../../catalog/exposure/meta/meta-tools.ts";
+import { callsTool, isMetaTool } from "../../../catalog/exposure/meta/meta-tools.ts";
 import type { ListKind, PinnedTools } from "../../../catalog/exposure/exposure.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
 import { UnseenServer } from "../../../catalog/exposure/text/tool-lookup.ts";
@@ -67,7 +67,6 @@ interface Work extends ClientRequestWork {
 export type Dispatch = (request: ClientRequest, caller: Caller, context: CallContext) => Promise<ReplyBody>;
 
 const discoverTtlMs = 300_000;
-const executeTool: MetaToolName = "execute_mcp_tool";
 
 /**
  * Answers one request of either era: what it means is looked up, `perform` does it, and the outcome is written as the
@@ -78,6 +77,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const parts: Parts = {
     ...deps,
     serverInfoText: asciiJson(deps.serverInfo),
+    clientOf: (caller) => clientProfileOf(caller, deps.profileOf),
     checkParamHeaders: createParamHeaderCheck(),
     pinnedFor: createPinnedFor(deps),
   };
@@ -124,7 +124,7 @@ function calledName({ params }: ClientRequest, listing: Listing | undefined): st
   const { name, arguments: given } = params;
   if (listing === "namespaced" || typeof name !== "string") return undefined;
   if (!isMetaTool(name)) return name;
-  const path = name === executeTool && isJsonObject(given) ? given["tool_path"] : undefined;
+  const path = callsTool(name) && isJsonObject(given) ? given["tool_path"] : undefined;
   return typeof path === "string" ? path : undefined;
 }
 
@@ -196,10 +196,10 @@ function callTool(parts: Parts, work: Work, pinned: PinnedTools | undefined): Pr
     return callWoken(parts, work, pinned, error.instance);
   }
   const { headers, endpoint } = work.caller;
-  // Called by its own name: through execute_mcp_tool nothing of its arguments is in a header.
+  // Called by its own name: through one of our tools nothing of its arguments is in a header.
   if (headers !== undefined && intent.kind === "call" && intent.arguments.value === asked.arguments.value)
     parts.checkParamHeaders(intent.tool, asked.arguments.value, headers);
-  if (intent.kind === "call" && asked.name === executeTool && endpoint.exposure.toolsByClient === true)
+  if (intent.kind === "call" && callsTool(asked.name) && endpoint.exposure.toolsByClient === true)
     parts.finding.wrapped(work.context, intent.tool);
   return carryOut(parts, work, intent);
 }
@@ -236,7 +236,7 @@ function wantedName({ request }: Work): string {
 function listTools(parts: Parts, work: Work, pinned: PinnedTools | undefined): string {
   const { caller, context, request, view } = work;
   const { exposure } = caller.endpoint;
-  const client = clientProfileOf(request, caller, parts.profileOf);
+  const client = parts.clientOf(caller);
   if (isStart(request.params["cursor"])) parts.finding.listed(context, { view, exposure, client, pinned });
   return list(parts, work, "tools", { pinned, client });
 }
@@ -246,14 +246,14 @@ function list(
   parts: Parts,
   work: Work,
   kind: ListKind,
-  ofTools?: { readonly client: ReturnType<typeof clientProfileOf>; readonly pinned: PinnedTools | undefined },
+  ofTools?: { readonly client: ReturnType<Parts["clientOf"]>; readonly pinned: PinnedTools | undefined },
 ): string {
   const { caller, request } = work;
   const { exposure } = caller.endpoint;
   const page = parts.pages.page(work.view, exposure, {
     kind,
     cursor: request.params["cursor"],
-    client: ofTools === undefined ? clientProfileOf(request, caller, parts.profileOf) : ofTools.client,
+    client: ofTools === undefined ? parts.clientOf(caller) : ofTools.client,
     era: caller.client.era,
     told: caller.session?.told,
     pinned: ofTools?.pinned,

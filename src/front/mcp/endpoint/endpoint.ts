@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly exposure: Exposure;
   /** Only with a token of this instance. */
   readonly instance?: InstanceId;
+  /** The profile that narrows who comes here. */
+  readonly profile?: string;
   /** Only in HTTP+SSE (2024-11-05): the event stream, or where its clients post. Both have the stream's path. */
   readonly sse?: "stream" | "messages";
 }
@@ -25,8 +27,9 @@ export type EndpointOf = (path: string) => Endpoint | undefined;
 
 /**
  * `/mcp` is the default exposure, `/mcp/{exposure}` always that one, `/mcp/server/{slug}` one server,
- * `/i/{instance}/mcp` one instance. Each has an event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`,
- * and `/messages` behind that. They follow the configuration: a changed setting is a changed table.
+ * `/i/{instance}/mcp` one instance. Behind `/mcp/p/{profile}` are the same, but for those of one instance. Each has an
+ * event stream for clients of HTTP+SSE, with `/sse` in place of `/mcp`, and `/messages` behind that. They follow the
+ * configuration: a changed setting is a changed table.
  */
 export function createEndpoints(current: () => Settings): EndpointOf {
   const exposures = createSharedExposures(current);
@@ -65,7 +68,7 @@ function endpointsFor(settings: Settings, all: SharedExposures): (path: string) 
   known.set("/mcp", { path: "/mcp", exposure: standardOf(settings, new Map(shared)) });
   for (const [name, exposure] of shared) known.set(`/mcp/${name}`, { path: `/mcp/${name}`, exposure });
   const streamable = (path: string): Endpoint | undefined =>
-    known.get(path) ?? serverEndpoint(path) ?? instanceEndpoint(path);
+    known.get(path) ?? serverEndpoint(path) ?? instanceEndpoint(path) ?? profileEndpoint(path, settings, streamable);
   return (path) => streamable(path) ?? sseEndpoint(path, streamable);
 }
 
@@ -86,6 +89,22 @@ function serverEndpoint(path: string): Endpoint | undefined {
 
 function isExposureName(name: string | undefined): name is ExposureName {
   return exposureNames.some((known) => known === name);
+}
+
+/**
+ * `/mcp/p/{profile}`, and the path of another endpoint behind that. Whether the profile exists is not said before the
+ * credential has been looked at.
+ */
+function profileEndpoint(
+  path: string,
+  { profiles }: Settings,
+  streamable: (path: string) => Endpoint | undefined,
+): Endpoint | undefined {
+  const [, profile, behind = ""] = profilePath.exec(path) ?? noMatch;
+  if (profile === undefined) return undefined;
+  const shown = behind === "" && Object.hasOwn(profiles, profile) ? profiles[profile]?.exposure : undefined;
+  const twin = streamable(`/mcp${shown === undefined ? behind : `/${shown}`}`);
+  return twin === undefined || twin.profile !== undefined ? undefined : { ...twin, path, profile };
 }
 
 /** The twin of a Streamable HTTP endpoint. */
@@ -118,6 +137,7 @@ function instanceEndpoint(path: string): Endpoint | undefined {
 const ssePath = /^(\/i\/[^/]{1,600})?\/sse(\/.+?)??(\/messages|)$/;
 const noMatch: readonly (string | undefined)[] = [];
 const instancePath = /^\/i\/([^/]{1,600})\/mcp$/;
+const profilePath = /^\/mcp\/p\/([A-Za-z0-9][A-Za-z0-9._-]{0,62})(\/[a-z].*)?$/;
 const serverPath = /^\/mcp\/([a-z]+)\/([A-Za-z0-9][A-Za-z0-9._-]{0,62})$/;
 
 interface StartupWaitDeps {

@@ -1,4 +1,5 @@
 import type { View } from "../../../catalog/model/view.ts";
+import type { Profiles } from "../../../engine/policy/profiles.ts";
 import type { LogLevels } from "../../../engine/calls/subscriptions/log-levels.ts";
 import type { Routing } from "../../../engine/calls/routing.ts";
 import { readClientName } from "../../../kernel/client-presence.ts";
@@ -31,6 +32,8 @@ export interface SessionStartDeps {
   /** The ids of the gateways that an answer comes through, so that one of them finds itself behind itself. */
   readonly gateways: () => readonly string[];
   readonly profileOf: ProfileOf;
+  /** A profile may be a client's by its name. */
+  readonly ofClient: Profiles["ofClient"];
 }
 
 /** The answer to `initialize`, and the session that it made; there is none when the answer is an error. */
@@ -43,8 +46,9 @@ export interface StartedSession {
 export type SessionStart = (request: ClientRequest, principal: Principal, endpoint: Endpoint) => StartedSession;
 
 export function createSessionStart(deps: SessionStartDeps): SessionStart {
-  function start(request: ClientRequest, principal: Principal, endpoint: Endpoint): StartedSession {
+  function start(request: ClientRequest, asking: Principal, endpoint: Endpoint): StartedSession {
     const { protocolVersion, clientInfo, capabilities } = request.params;
+    const principal = deps.ofClient(asking, readClientName(clientInfo));
     const revision = negotiateLegacy(protocolVersion);
     const view = deps.viewOf(principal);
     // Both throw when the endpoint's server does not exist, so that they come before a session is made.

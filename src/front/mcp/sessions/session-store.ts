@@ -94,7 +94,9 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     },
     find(id, principal, endpointPath) {
       const session = sessions.get(id);
-      if (session?.principal !== principal || session.endpointPath !== endpointPath) return undefined;
+      if (session === undefined || session.endpointPath !== endpointPath) return undefined;
+      // The name of its client may have given it a profile, which its requests do not name.
+      if (session.principal !== principal && session.principal.narrowedFrom !== principal) return undefined;
       if (isIdle(session, clock.monotonic(), limits)) {
         lapse(session, "the session was idle for too long");
         return undefined;

@@ -58,6 +58,8 @@ export function createNotifier(
   isTaskOf: IsTaskOf,
 ): Notifier {
   const listeners = new Set<Listener>();
+  /** Of those who come with a profile, what it hid when they last heard of it. */
+  const narrowings = new WeakMap<Listener, View["narrowing"]>();
 
   function onCatalogChanged(event: EventOf<"catalog.changed">): void {
     for (const listener of listeners) {
@@ -104,6 +106,19 @@ export function createNotifier(
     return isTaskOf({ principal, connected: client }, { instance, id });
   }
 
+  /** Clients of a profile hear of everything that a change of it may have changed. */
+  function onConfigChanged(): void {
+    for (const listener of listeners) {
+      const { principal, exposure, wants, send } = listener;
+      if (principal.profile === undefined) continue;
+      const { narrowing } = viewOf(principal);
+      if (narrowing === narrowings.get(listener)) continue;
+      narrowings.set(listener, narrowing);
+      for (const kind of ["tools", "resources", "prompts"] as const)
+        if (wants[kind] && (kind !== "tools" || exposure.toolsChange)) send(`notifications/${kind}/list_changed`, {});
+    }
+  }
+
   events.on(["catalog.changed"], onCatalogChanged);
   events.on(["catalog.announced"], onAnnounced);
   events.on(["resource.updated"], (event) => onResourceUpdated(listeners, event));
@@ -112,11 +127,13 @@ export function createNotifier(
     if (event.method === taskStatus) setImmediate(() => onServerNotification(event));
     else onServerNotification(event);
   });
+  events.on(["config.changed"], onConfigChanged);
   events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(listeners, principal));
 
   return {
     add(listener) {
       listeners.add(listener);
+      if (listener.principal.profile !== undefined) narrowings.set(listener, viewOf(listener.principal).narrowing);
       return () => listeners.delete(listener);
     },
   };

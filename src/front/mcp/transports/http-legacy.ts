@@ -125,7 +125,7 @@ function openStream(deps: LegacyHttpDeps, { request, response, principal }: Inco
 function toCaller({ endpoint, principal, request }: Incoming, session: Session | undefined, revision: string): Caller {
   const capabilities = session?.capabilities ?? {};
   return {
-    principal,
+    principal: session?.principal ?? principal,
     endpoint,
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "http",

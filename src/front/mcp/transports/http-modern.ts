@@ -1,3 +1,5 @@
+import { readClientName } from "../../../kernel/client-presence.ts";
+import type { Profiles } from "../../../engine/policy/profiles.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
@@ -23,6 +25,8 @@ export interface ModernHttpDeps {
   readonly tap: MessageTap;
   readonly admission: Admission;
   readonly sessionlessClients: SessionlessClients;
+  /** A profile may be a client's by its name. */
+  readonly ofClient: Profiles["ofClient"];
 }
 
 /** Takes one POST of the modern era, where every request is self-contained (2026-07-28, streamable-http). */
@@ -57,10 +61,11 @@ export function createModernHttp(deps: ModernHttpDeps, { run, admit }: HttpRun):
       throw new GatewayError("REQUEST_INVALID", "clients send no responses in this revision");
     const capabilities = readEnvelope(deps, incoming, message);
     if (capabilities === undefined) return;
+    const info = clientInfoOf(message.params);
     const caller: Caller = {
-      principal,
+      principal: deps.ofClient(principal, readClientName(info)),
       endpoint,
-      client: { era: "modern", revision: modernRevision, capabilities, info: clientInfoOf(message.params) },
+      client: { era: "modern", revision: modernRevision, capabilities, info },
       via: "http",
       session: undefined,
       headers: request.headers,

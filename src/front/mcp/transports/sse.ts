@@ -145,7 +145,7 @@ function toCaller({ endpoint, principal, request }: SseIncoming, { session }: Ss
   const revision = session?.revision ?? assumedRevision;
   const capabilities = session?.capabilities ?? {};
   return {
-    principal,
+    principal: session?.principal ?? principal,
     endpoint,
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "sse",

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { ClientTraits, ConnectedClient } from "../../../kernel/call/call-context.ts";
-import { createPresence, programOf } from "../../../kernel/client-presence.ts";
+import { createPresence, programOf, readClientName } from "../../../kernel/client-presence.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { MessageTap, TapPeer } from "../../../kernel/events/message-tap.ts";
+import type { Profiles } from "../../../engine/policy/profiles.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { readClientMessage, type ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { answerText } from "../../../wire/mcp/envelope.ts";
@@ -33,6 +34,8 @@ export interface StdioClientDeps {
   readonly admission: Admission;
   readonly clock: Clock;
   readonly tap: MessageTap;
+  /** A profile may be a client's by its name. */
+  readonly ofClient: Profiles["ofClient"];
 }
 
 export interface StdioClientOptions {
@@ -56,6 +59,7 @@ const gone = "the client has disconnected";
 
 export function createStdioClient(deps: StdioClientDeps, options: StdioClientOptions): StdioClient {
   const { principal, endpoint } = options;
+  const from = { principal, endpoint, ofClient: deps.ofClient };
   const presence = createPresence(programOf(principal, "streams", undefined), deps.clock.monotonic());
   const ended = new AbortController();
   /** A client that does not initialize: it can be asked on its calls alone. */
@@ -92,7 +96,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
   }
 
   async function answer(message: ClientRequest, isModern: boolean, signal: AbortSignal): Promise<void> {
-    const caller = isModern ? toModernCaller(options, message, connected) : toLegacyCaller(options, session);
+    const caller = isModern ? toModernCaller(from, message, connected) : toLegacyCaller(options, session);
     const channel = createLineChannel(message.idText, send);
     const leave = deps.admission.admit(principal);
     const wait = deps.waits.begin(channel, message.params);
@@ -111,7 +115,7 @@ export function createStdioClient(deps: StdioClientDeps, options: StdioClientOpt
 
   /** Resolves when the client has cancelled the subscription, or has disconnected. */
   async function listen(message: ClientRequest, signal: AbortSignal): Promise<void> {
-    deps.listen.open(message, toModernCaller(options, message, connected), (onGone) => {
+    deps.listen.open(message, toModernCaller(from, message, connected), (onGone) => {
       signal.addEventListener("abort", onGone, { once: true });
       return createSubscriptionChannel(message, signal, send);
     });
@@ -167,16 +171,18 @@ function saysModern({ params }: ClientRequest): boolean {
 }
 
 type From = Pick<StdioClientOptions, "principal" | "endpoint">;
+type ModernFrom = From & Pick<StdioClientDeps, "ofClient">;
 
 /** Throws for a mistake in the request's envelope. */
-function toModernCaller({ principal, endpoint }: From, message: ClientRequest, connected: ConnectedClient): Caller {
+function toModernCaller(
+  { principal: asking, endpoint, ofClient }: ModernFrom,
+  message: ClientRequest,
+  connected: ConnectedClient,
+): Caller {
   const capabilities = checkEnvelope(message, undefined);
-  const client: ClientTraits = {
-    era: "modern",
-    revision: modernRevision,
-    capabilities,
-    info: clientInfoOf(message.params),
-  };
+  const info = clientInfoOf(message.params);
+  const client: ClientTraits = { era: "modern", revision: modernRevision, capabilities, info };
+  const principal = ofClient(asking, readClientName(info));
   return { principal, endpoint, client, via: "stdio", session: undefined, connected };
 }
 
@@ -184,7 +190,7 @@ function toLegacyCaller({ principal, endpoint }: From, session: Session | undefi
   const revision = session?.revision ?? newestLegacyRevision;
   const capabilities = session?.capabilities ?? {};
   return {
-    principal,
+    principal: session?.principal ?? principal,
     endpoint,
     client: { era: "legacy", revision, capabilities, name: session?.clientName },
     via: "stdio",

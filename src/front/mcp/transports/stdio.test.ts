@@ -40,6 +40,7 @@ function serve() {
       sessions: deps.sessions,
       clock,
       admission: createAdmission(() => ({ concurrentCalls: 3, callsPerSecond: 100, openStreams: 3 }), clock),
+      ofClient: (principal) => principal,
       startupWait: () => undefined,
       tap: { take: undefined },
       waits: createLongWaits(),

@@ -80,10 +80,12 @@ function hookChanges(
   name: string,
   { hook, platform }: { readonly hook: HookCommand | undefined; readonly platform: NodeJS.Platform },
 ): readonly EntryChange[] {
-  const matcher = `mcp__${plainName(name)}__execute_mcp_tool`;
+  const ours = `mcp__${plainName(name)}__`;
+  const older = `${ours}execute_mcp_tool`;
+  const matcher = `${older}|${ours}execute_read_only_mcp_tool`;
   const listed = valueAt(values, hooksAt);
   const groups: readonly unknown[] = Array.isArray(listed) ? listed : [];
-  const at = groups.findIndex((group) => isOurs(group, matcher));
+  const at = groups.findIndex((group) => isOurs(group, [matcher, older]));
   if (hook === undefined) return at === -1 ? [] : [removal(values, groups, at)];
   const group = { matcher, hooks: [toHook(hook, platform)] };
   if (isDeepStrictEqual(groups[at], group)) return [];
@@ -97,8 +99,8 @@ function removal(values: ClientValues, groups: readonly unknown[], at: number): 
   return { path: isAlone ? ["hooks"] : hooksAt, value: undefined };
 }
 
-function isOurs(group: unknown, matcher: string): boolean {
-  if (!isJsonObject(group) || group["matcher"] !== matcher || !Array.isArray(group["hooks"])) return false;
+function isOurs(group: unknown, matchers: readonly unknown[]): boolean {
+  if (!isJsonObject(group) || !matchers.includes(group["matcher"]) || !Array.isArray(group["hooks"])) return false;
   const [only, another] = group["hooks"] as readonly unknown[];
   if (!isJsonObject(only) || another !== undefined) return false;
   return /\bhook claude-code\b/.test([only["command"], only["args"]].flat().join(" "));

@@ -19,6 +19,8 @@ export interface TokenAsk {
   readonly token?: string | undefined;
   /** Whose it is to be, among the people of the configuration. */
   readonly principal?: string | undefined;
+  /** The profile that it is to be for alone. */
+  readonly profile?: string | undefined;
   /** Asks a person; undefined where there is none. */
   readonly askToken?: (() => Promise<string | undefined>) | undefined;
 }
@@ -42,9 +44,12 @@ export function checkToken(given: string | undefined): string | undefined {
 export async function findToken(asked: TokenAsk, config: Config, before: string | undefined): Promise<ConnectionToken> {
   const given = checkToken(asked.token);
   if (given !== undefined) return { token: given, edit: undefined, note: "The client sends the token that you gave." };
-  if (before !== undefined && knownHashes(config).has(hashToken(before)))
+  if (before !== undefined && knownHashes(config, asked.profile).has(hashToken(before)))
     return { token: before, edit: undefined, note: "The client keeps the token that it has." };
-  const path = placeOfHashes(asked.principal, config);
+  const path =
+    asked.profile === undefined
+      ? placeOfHashes(asked.principal, config)
+      : ["toolyard", "profiles", asked.profile, "tokenHashes"];
   if (config.file !== undefined && path !== undefined) {
     const made = createToken();
     const opened = await openClientFile(config.file, "jsonc");
@@ -61,7 +66,9 @@ export async function findToken(asked: TokenAsk, config: Config, before: string 
   });
 }
 
-function knownHashes({ settings, people }: Config): ReadonlySet<string> {
+/** Those that are for all that the client is to have, and for nothing else. */
+function knownHashes({ settings, people }: Config, profile: string | undefined): ReadonlySet<string> {
+  if (profile !== undefined) return new Set(settings.profiles[profile]?.tokenHashes);
   const all = [
     ...settings.auth.tokenHashes,
     ...[...people.principals.values()].flatMap(({ tokenHashes }) => tokenHashes),

@@ -21,6 +21,8 @@ export interface ConnectionNote {
 export interface WayAsk {
   readonly url?: string | undefined;
   readonly isStdio?: boolean | undefined;
+  /** The profile that the client is to have. */
+  readonly profile?: string | undefined;
   readonly token?: string | undefined;
 }
 
@@ -86,9 +88,10 @@ export async function chooseWay(
   row: ClientRow,
   asked: WayAsk,
 ): Promise<ChosenWay> {
-  const { url: given, isStdio = false } = asked;
+  const { url: given, isStdio = false, profile } = asked;
+  if (profile !== undefined) checkProfile(config, profile, given);
   const toStdio = (...notes: readonly ConnectionNote[]): ChosenWay =>
-    stdioWay(place, { config, row, isTokenGiven: asked.token !== undefined }, notes);
+    stdioWay(place, { config, row, profile, isTokenGiven: asked.token !== undefined }, notes);
   if (isStdio) {
     if (given !== undefined) throw wrong("--stdio and --url say opposite things", "Give one of them.");
     return toStdio();
@@ -106,7 +109,7 @@ export async function chooseWay(
   const { url, configured } = found;
   const isOpen = config.people.principals.size === 0 && config.settings.auth.tokenHashes.length === 0;
   const token = checkToken(asked.token);
-  const way = { kind: "url", url: given === undefined ? `${url}/mcp` : toEndpoint(given) } as const;
+  const way = { kind: "url", url: given === undefined ? `${url}${pathOf(profile)}` : toEndpoint(given) } as const;
   if (await logsPeopleIn(way.url, place.env)) return { way, notes: [], needsToken: token !== undefined, isLogin: true };
   const isAsked = given !== undefined && (isOpen || token !== undefined);
   const notes = given === undefined ? await whatListens(place, config, url) : [];
@@ -138,6 +141,22 @@ async function whatAnswers({ env }: Surroundings, url: string, token: string | u
   }
 }
 
+/** Throws CONFIG_INVALID for a profile that is not in this configuration, or where an address says which one. */
+function checkProfile({ settings: { profiles } }: Config, profile: string, url: string | undefined): void {
+  const names = Object.keys(profiles);
+  if (url !== undefined)
+    throw wrong("--profile and --url say the same thing", "Give the address with the profile's path: …/mcp/p/NAME.");
+  if (!names.includes(profile))
+    throw wrong(
+      `there is no profile ${JSON.stringify(profile)} in the configuration`,
+      names.length === 0 ? "`toolyard.profiles` has them (docs/profiles.md)." : `There are: ${names.join(", ")}.`,
+    );
+}
+
+function pathOf(profile: string | undefined): string {
+  return profile === undefined ? "/mcp" : `/mcp/p/${profile}`;
+}
+
 function elsewhereText(url: string, configured: string): string {
   return `The gateway listens at ${url}, and the settings say ${configured}: give it that port at each start, or set it there.`;
 }
@@ -167,14 +186,22 @@ async function whatListens(place: Surroundings, config: Config, url: string): Pr
       ];
 }
 
+interface StdioFacts {
+  readonly config: Config;
+  readonly row: ClientRow;
+  readonly profile: string | undefined;
+  readonly isTokenGiven: boolean;
+}
+
 function stdioWay(
   place: Surroundings,
-  { config, row, isTokenGiven }: { readonly config: Config; readonly row: ClientRow; readonly isTokenGiven: boolean },
+  { config, row, profile, isTokenGiven }: StdioFacts,
   notes: readonly ConnectionNote[],
 ): ChosenWay {
   const own = ownCommandFor(place, row.isTerminal === true);
   // A client starts the command in a folder of its own, where nothing would be found.
   const file = config.file === undefined ? [] : ["--config", config.file];
+  const shown = profile === undefined ? [] : ["--profile", profile];
   const dataDir = dataDirectoryOf(config, place);
   const data = dataDir === place.homeDirectories.data ? [] : ["--data-dir", dataDir];
   const temporary = own.isTemporary
@@ -186,7 +213,7 @@ function stdioWay(
     : [];
   const unused = isTokenGiven ? [{ text: "A command needs no token: the one that you gave is not written." }] : [];
   return {
-    way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...file, ...data] },
+    way: { kind: "command", command: own.command, args: [...own.args, "stdio", ...shown, ...file, ...data] },
     notes: [...notes, ...temporary, ...unused],
     needsToken: false,
     isLogin: false,

@@ -24,15 +24,18 @@ interface ClientChange {
   readonly id: string;
   /** Names of the client's servers that are switched off there, of those that the gateway has as well. */
   readonly off: readonly string[] | "all";
+  /** The profile that the client is to have. */
+  readonly profile?: string | undefined;
   /** Whether it is written, and not only shown. */
   readonly isApplied: boolean;
 }
 
 const plans = {
-  async connect(place, { id, off }) {
+  async connect(place, { id, off, profile }) {
     const chooseOff: ConnectionAsk["chooseOff"] = (_target, shared) =>
       shared.map(({ name }) => name).filter((name) => off === "all" || off.includes(name));
-    return await planConnection(place, await readConfig(place), await findWantedTarget(place, { id }), { chooseOff });
+    const target = await findWantedTarget(place, { id });
+    return await planConnection(place, await readConfig(place), target, { chooseOff, profile });
   },
   async disconnect(place, { id }) {
     return await planDisconnection(place, await readConfig(place), await findWantedTarget(place, { id }), {});

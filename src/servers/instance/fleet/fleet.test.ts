@@ -27,7 +27,7 @@ function configOf(servers: readonly ServerConfig[], people: Readonly<Record<stri
   return {
     file: undefined,
     servers,
-    settings: { auth: { tokenHashes: [] } } as unknown as Settings,
+    settings: { profiles: {}, auth: { tokenHashes: [] } } as unknown as Settings,
     people: { principals: new Map(principals), teams: new Map() },
     warnings: [],
   };

@@ -5,6 +5,7 @@ import { useOrder } from "../../api/queries.ts";
 import { count, plain } from "../../words/format.ts";
 import { withOr } from "../../words/words.ts";
 import { Button } from "../basic/button.tsx";
+import { ProfileChoice } from "./profile-choice.tsx";
 import { Modal } from "../forms/confirm.tsx";
 import { CheckField } from "../forms/field.tsx";
 import { FailureNote, Skeleton } from "../basic/states.tsx";
@@ -36,6 +37,7 @@ async function change({
   readonly apply: boolean;
   readonly replace?: boolean;
   readonly off?: string[];
+  readonly profile?: string;
 }) {
   const params = { path: { id } };
   if (action === "connect") return await valueOf(api.POST("/api/clients/{id}/connect", { params, body }));
@@ -48,18 +50,23 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
   // Of the client's own servers, those that stay on in it: the first preview, which names them, has none.
   const [kept, setKept] = useState<ReadonlySet<string>>(new Set());
   const [shared, setShared] = useState<FileChange["shared"]>([]);
+  const [profile, setProfile] = useState("");
+  const having = profile === "" ? {} : { profile };
   const off = shared.map(({ name: one }) => one).filter((one) => !kept.has(one));
   const preview = useQuery({
-    queryKey: ["client-change", id, action, [...kept]],
+    queryKey: ["client-change", id, action, profile, [...kept]],
     queryFn: async () => {
-      const seen = await change({ id, action, apply: false, ...(kept.size === 0 ? { replace: true } : { off }) });
+      const choice = kept.size === 0 ? { replace: true } : { off };
+      const seen = await change({ id, action, apply: false, ...choice, ...having });
       setShared(seen.shared);
       return seen;
     },
     staleTime: 0,
     gcTime: 0,
   });
-  const apply = useOrder(async () => await change({ id, action, apply: true, off }), { changes: [["clients"]] });
+  const apply = useOrder(async () => await change({ id, action, apply: true, off, ...having }), {
+    changes: [["clients"]],
+  });
   return (
     <Modal
       title={`${titles[action]} ${plain(name)}`}
@@ -77,6 +84,7 @@ export function ClientChange({ id, name, action, onClose }: ClientChangeProps) {
         )
       }
     >
+      {action === "connect" && apply.data === undefined && <ProfileChoice value={profile} onChange={setProfile} />}
       {shared.length > 0 && apply.data === undefined && (
         <Duplicates shared={shared} kept={kept} onKeep={(one, isKept) => setKept((now) => withOr(now, one, isKept))} />
       )}
