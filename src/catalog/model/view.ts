@@ -83,6 +83,8 @@ export interface BareNameRules {
 export interface ViewExtras {
   readonly loaded: (principal: Principal) => LoadedNamespaces;
   readonly bareNames: () => BareNameRules;
+  /** By what `MaySee` decides beside the servers: another object when it decides otherwise. */
+  readonly policy?: (() => unknown) | undefined;
 }
 
 export type MaySee = (principal: Principal, server: StatusView, tool: ToolEntry) => boolean;

@@ -21,8 +21,8 @@ import type { Principal } from "../../../kernel/principal.ts";
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
-  /** Whether each call of a tool of this instance waits for a person's yes. */
-  readonly asks: (instance: InstanceId, tool: ToolEntry) => boolean;
+  /** Whether each of the principal's calls of a tool of this instance waits for a yes. */
+  readonly asks: (instance: InstanceId, tool: ToolEntry, principal: Principal) => boolean;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
   const attempt = await searchSafely(deps, view, asked, signal);
-  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool);
+  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool, principal);
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
   return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf, asks };
 }

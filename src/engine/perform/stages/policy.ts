@@ -1,7 +1,5 @@
 import { digestOf, type ToolEntry } from "../../../catalog/model/snapshot.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
-import type { ToolRules } from "../../../config/config.ts";
-import type { Principal } from "../../../kernel/principal.ts";
 import { choosingValues } from "../../../catalog/model/effects.ts";
 import type { Instance } from "../../../servers/instance/instance.ts";
 import { toCallArguments, type CallArguments } from "../../../kernel/call/call-context.ts";
@@ -9,7 +7,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ToolPath } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
-import { mayUse } from "../../policy/tool-rules.ts";
+import { decideCall, hasRules, isOffered, type Deciding, type Policy } from "../../policy/decide.ts";
 import type { Gate } from "../stages.ts";
 import type { Work } from "../work.ts";
 
@@ -41,19 +39,30 @@ export function calledTool(intent: Intent, { request }: Pick<Work, "request">): 
  * is done. Throws SCOPE_INSUFFICIENT, POLICY_DENIED, and PARAMS_INVALID for somebody else's task.
  */
 export function createPolicyStage(
-  instanceOf: (id: InstanceId) => Instance | undefined,
+  { instanceOf, policy }: PolicyStageDeps,
   sharedTasks: Pick<SharedTasks, "check">,
 ): Gate {
   return (intent, work) => {
     const { context } = work;
     requireScope(context.principal, scopeOf(intent));
     const called = calledTool(intent, work);
-    if (called !== undefined) requireAllowed(called, instanceOf(called.instance)?.server.tools, context.principal);
+    const server = called && instanceOf(called.instance)?.server;
+    if (called !== undefined && server !== undefined)
+      requireAllowed(called, { server, policy: policy(), principal: context.principal });
     return intent.kind === "call" ? undefined : sharedTasks.check(intent, work);
   };
 }
 
-function requireAllowed({ tool }: CalledTool, rules: ToolRules | undefined, principal: Principal): void {
-  if (rules !== undefined && !mayUse(principal, { rules, tool: tool.upstreamName }))
+export interface PolicyStageDeps {
+  readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly policy: () => Policy;
+}
+
+function requireAllowed({ tool, given }: CalledTool, deciding: Deciding): void {
+  if (!isOffered(tool, deciding))
     throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+  if (!hasRules(deciding)) return;
+  const { verdict, rule } = decideCall(tool, deciding, () => given.value);
+  if (verdict === "deny")
+    throw new GatewayError("POLICY_DENIED", `this call of ${tool.path} is not allowed by the configuration (${rule})`);
 }
