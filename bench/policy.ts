@@ -5,12 +5,14 @@ import { effectOfName, namedEffect } from "../src/catalog/model/effects.ts";
 import { scanDefinition } from "../src/catalog/definitions/scan.ts";
 import type { ToolEntry } from "../src/catalog/model/snapshot.ts";
 import type { ToolEffect } from "../src/kernel/call/tool-effects.ts";
-import { decideCall, type DecidingServer } from "../src/engine/policy/decide.ts";
 import { createFlowLabels } from "../src/engine/flows/flow-labels.ts";
 import type { CallContext } from "../src/kernel/call/call-context.ts";
 import { searchingSecrets } from "../src/engine/flows/secret-search.ts";
 import { createKnownSecrets } from "../src/records/redaction/known-secrets.ts";
 import { allSteps } from "../src/kernel/runtime/slices.ts";
+import { decideCall, isOffered, type Deciding, type DecidingServer } from "../src/engine/policy/decide.ts";
+import type { PolicyRule } from "../src/config/rows/rule-rows.ts";
+import type { ServerSlug } from "../src/kernel/ids.ts";
 import { printTable } from "./instances/table.ts";
 
 /**
@@ -39,11 +41,25 @@ function readCorpus(path: string): readonly Listed[] {
   return readLines(readFileSync(path, "utf8"));
 }
 
-const server = {
+const server: DecidingServer = {
+  ...{ slug: "s" as ServerSlug, key: "s" },
   tools: noToolRules,
   annotations: "raise",
-} as unknown as DecidingServer;
-const asked: readonly ToolEffect[] = ["destroy"];
+};
+const principal = { roles: ["member"] };
+const plainPolicy: Deciding = { server, principal, policy: { ask: ["destroy"], rules: [] } };
+const callRules = Array.from({ length: 20 }, (_rule, at): PolicyRule => ({
+  ...{ roles: [at % 2 === 0 ? "admin" : "member"], servers: ["prod-*", "s"], tools: [`*_pay_${at}`, `delete_${at}*`] },
+  ...{ effects: ["destroy", "send"], then: at % 3 === 0 ? "deny" : "ask" },
+}));
+const manyRules: Deciding = { ...plainPolicy, policy: { ask: ["destroy"], rules: callRules } };
+const pathRules: Deciding = {
+  ...plainPolicy,
+  policy: {
+    ask: ["destroy"],
+    rules: [...callRules, { tools: ["get_*"], when: { path: ["/etc/*", "/root/*"] }, then: "deny" }],
+  },
+};
 const toTool = (name: string, inputSchema: object = { type: "object" }): ToolEntry =>
   ({
     upstreamName: name,
@@ -66,6 +82,7 @@ function microseconds(times: number, run: () => void): number {
 
 const plain = toTool("get_issue");
 const choosing = toTool("manage_rows", { type: "object", properties: { action: { enum: ["list", "add", "delete"] } } });
+const filed = { path: "/home/ann/notes.txt", content: "text" };
 const given = { action: "list", id: 7, rows: [{ a: 1 }, { a: 2 }] };
 const fresh = (): void => {
   for (const { name, inputSchema } of definitions) namedEffect(name, { name, inputSchema } as ToolEntry["definition"]);
@@ -79,14 +96,26 @@ printTable(
   [
     [
       "a call that needs no question",
-      microseconds(1_000_000, () => void decideCall(plain, server, { asked, given: () => given })),
+      microseconds(1_000_000, () => void decideCall(plain, plainPolicy, () => given)),
+      0.1,
+    ],
+    [
+      "the same with 20 rules about other tools",
+      microseconds(1_000_000, () => void decideCall(plain, manyRules, () => given)),
       0.1,
     ],
     [
       "a call with a parameter that chooses",
-      microseconds(200_000, () => void decideCall(choosing, server, { asked, given: () => given })),
+      microseconds(200_000, () => void decideCall(choosing, plainPolicy, () => given)),
       1,
     ],
+    ["the same with 20 rules", microseconds(200_000, () => void decideCall(choosing, manyRules, () => given)), 1],
+    [
+      "a call with a rule about an argument",
+      microseconds(200_000, () => void decideCall(plain, pathRules, () => filed)),
+      1,
+    ],
+    ["a view of a tool, with 20 rules", microseconds(1_000_000, () => void isOffered(plain, manyRules)), 0.1],
     ["a new definition", microseconds(5, fresh) / definitions.length, 160],
     ["looking through a new definition", microseconds(5, scan) / definitions.length, 160],
   ].map(([what, took, limit]) => [String(what), Number(took).toFixed(3), String(limit)]),

@@ -75,9 +75,9 @@ const groups = [
       ARGUMENTS_INVALID:
         "The arguments do not fit the tool's schema; `field` says where, `signature` what fits. The server was not called.",
       POLICY_DENIED:
-        "`tools.allow` or `tools.deny` of the server came to exclude the tool while it was called. Later it is in no list, and `TOOL_UNKNOWN`.",
+        "A rule of `policy.rules` or of the team denies this call; or the tool was denied while it was called. Later it is in no list, and `TOOL_UNKNOWN`.",
       APPROVAL_NEEDED:
-        "A person has to say yes to this call (`policy.ask`, `tools.ask`), and none has yet. `data.approval` is its id, `data.page` where it is decided.",
+        "A person has to say yes to this call (`policy.ask`, `tools.ask`, a rule), and none has yet. `data.approval` is its id, `data.approver` who decides, `data.page` where.",
       APPROVAL_DENIED: "A person said no to this call, now or within the last minute.",
       SECRET_LEAVES:
         "What was given to a server holds a secret that does not belong to it, and `policy.secrets` is not `off`.",

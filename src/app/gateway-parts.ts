@@ -1,6 +1,6 @@
 import type { CurrentCatalog } from "../catalog/model/current.ts";
 import type { Config } from "../config/config.ts";
-import { mayUse } from "../engine/policy/tool-rules.ts";
+import { isOffered, type Policy } from "../engine/policy/decide.ts";
 import { toDashboardLink, createLoginCodes } from "../people/identity/login-codes.ts";
 import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../kernel/principal.ts";
@@ -93,7 +93,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     keptSearches: openKeptSearches({ records, clock }, wings.kept),
     settled: fleet.settled,
     /** How many tools of an instance its configuration lets anybody see. */
-    toolCount: createToolCount(fleet, catalog, owner),
+    toolCount: createToolCount({ fleet, catalog, principal: owner, policy: () => current.settings.policy }),
     rootsHint: createRootsHint({ fleet, events, log }),
     get waitingStarts() {
       return servers.waitingStarts;
@@ -131,7 +131,7 @@ async function stopInOrder(
 }
 
 /** What people have opened, and what runs for them, ends with their rights. */
-function followPeople({ people, servers: { fleet }, mcp, live }: Wings, log: Log) {
+function followPeople({ people, servers: { fleet }, mcp, live, engine }: Wings, log: Log) {
   const { directory, presence } = people;
 
   /** Ends what people have opened who are not the same any more. */
@@ -139,6 +139,7 @@ function followPeople({ people, servers: { fleet }, mcp, live }: Wings, log: Log
     presence.noteLoss();
     mcp.endWhere(presence.isGone, presence.refusal);
     live.endWhere(presence.isGone);
+    engine.followApprovals();
   }
 
   const stops = [
@@ -170,10 +171,17 @@ async function forgetPerson(
   await Promise.all([logins.forget(instances), ...instances.map(async (id) => await instanceTokens.revoke(id, owner))]);
 }
 
-function createToolCount(fleet: Fleet, catalog: Pick<CurrentCatalog, "get">, owner: Principal) {
-  return ({ id, server: { tools: rules } }: Pick<Instance, "id" | "server">): number =>
+interface CountedTools {
+  readonly fleet: Fleet;
+  readonly catalog: Pick<CurrentCatalog, "get">;
+  readonly principal: Principal;
+  readonly policy: () => Policy;
+}
+
+function createToolCount({ fleet, catalog, principal, policy }: CountedTools) {
+  return ({ id, server }: Pick<Instance, "id" | "server">): number =>
     (catalog.get(fleet.clients.baseOf(id) ?? id)?.tools ?? []).filter(
-      (tool) => tool.held === undefined && mayUse(owner, { rules, tool: tool.upstreamName }),
+      (tool) => tool.held === undefined && isOffered(tool, { server, principal, policy: policy() }),
     ).length;
 }
 

@@ -59,7 +59,12 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const { fleet } = servers;
   const views = createShownViews({ config, fleet });
   const definitionOf = createDefinitionOf(catalog, fleet);
-  const facts = createEventFacts({ fleet, directory: people.directory, redact: redaction.text });
+  const facts = createEventFacts({
+    fleet,
+    policy: () => config().settings.policy,
+    directory: people.directory,
+    redact: redaction.text,
+  });
   const records = createRecords({
     ...{ ...shared, facts, audit, store: kept },
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
@@ -68,7 +73,19 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const { recordCall, store } = records;
   const discovery = createSearches({ ...shared, fleet, store: kept, teamOf: people.teamOf });
   const engine = createEngine({
-    ...{ ...shared, late, fleet, views, discovery, store: kept, recordCall, audit, traces, logins: servers.logins },
+    ...{
+      ...shared,
+      late,
+      people,
+      fleet,
+      views,
+      discovery,
+      store: kept,
+      recordCall,
+      audit,
+      traces,
+      logins: servers.logins,
+    },
   });
   const calls = createCallUsage({ events, clock, store, fleet });
   const pins = wirePins({ ...shared, profiles: views.profiles, store: kept, records, usage: calls });

@@ -4,6 +4,7 @@ import type { ClientProfiles } from "./rows/client-profiles.ts";
 import type { Refill } from "./entry/entry-variables.ts";
 import type { ProcessKind, RemoteKind } from "./entry/transports.ts";
 import type { instanceRows, serverTimes } from "./rows/instance-rows.ts";
+import type { PolicyRule } from "./rows/rule-rows.ts";
 import type { ProviderSettings } from "./rows/provider-rows.ts";
 import type { plainFields } from "./entry/server-fields.ts";
 import type { Facts, Resolved } from "./rows/setting-row.ts";
@@ -147,6 +148,8 @@ export interface Installed {
   readonly id: string;
   /** The slug of the team. */
   readonly team: string;
+  /** Whether the team wrote the entry: then nothing in it makes the gateway's rules weaker. */
+  readonly isOfTeam?: boolean;
 }
 
 export interface ToolRules {
@@ -164,6 +167,8 @@ export interface ToolRules {
   readonly neverAsk: readonly string[];
   /** What tools do, by patterns of the server's own names. The strongest of those that fit counts. */
   readonly effects: Readonly<Record<string, ToolEffect>>;
+  /** Rules of the team that installed the server, of which none allows anything. Absent where it has none. */
+  readonly rules?: readonly PolicyRule[];
 }
 
 /** Every setting in force: the rows of `settingsTable`, except for values combined from several of them. */

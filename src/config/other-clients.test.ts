@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { mayUse } from "../engine/policy/tool-rules.ts";
-import { localPrincipal } from "../kernel/principal.ts";
 import type { Config } from "./config.ts";
 import { parseEnvFile } from "./entry/env-file.ts";
 import { loadConfig } from "./load.ts";
@@ -38,7 +37,7 @@ describe("tools that another client's file switches off are off", () => {
     const config = await load({ mcpServers: { a: { command: "x", ...entry } } });
     expect(config.warnings).toEqual([]);
     const rules = config.servers[0]!.tools;
-    return names.filter((tool) => mayUse(localPrincipal, { rules, tool }));
+    return names.filter((tool) => mayUse({ rules, tool }));
   };
 
   test.each<[object, string[]]>([

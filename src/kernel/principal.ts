@@ -1,3 +1,4 @@
+import type { Approver } from "./call/tool-effects.ts";
 import type { PrincipalId } from "./ids.ts";
 
 /**
@@ -47,6 +48,14 @@ export const localPrincipal: Principal = Object.freeze({
  * socket: a cookie may do less.
  */
 export const dashboardPrincipal: Principal = Object.freeze({ ...localPrincipal });
+
+/** Whether somebody is what it takes to say yes to calls of other people of a team, or of no team. */
+export function isApprover({ roles, team }: Principal, approver: Approver, of: string | null): boolean {
+  if (approver === "self") return false;
+  if (roles.includes("admin")) return true;
+  const runsTeam = roles.includes("team-owner") || roles.includes("team-admin");
+  return approver === "team-admin" && runsTeam && team !== null && team === of;
+}
 
 /** How the audit names somebody who asks: the owner of the data directory is no principal of its own. */
 export function auditName({ id, via }: Pick<Principal, "id" | "via">): string {

@@ -1,8 +1,10 @@
+import type { PolicyRule } from "../config/rows/rule-rows.ts";
 import type { IdentityRow } from "./access-rows.ts";
 import {
   integer,
   integerOrNull,
   json,
+  jsonIfAny,
   jsonOrNull,
   named,
   table,
@@ -50,6 +52,8 @@ export const peopleTables = {
     /** What people call it; empty where it has no other name. */
     title: text,
     limits: json<TeamLimits>(),
+    /** Of its own, about calls of the servers that it installed; absent or empty where there are none. */
+    rules: jsonIfAny<readonly PolicyRule[]>(),
     createdAtMs: integer,
     revision: integer,
   }),

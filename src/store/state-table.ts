@@ -81,6 +81,15 @@ export function jsonOrNull<Value>(): Column<Value | null, string | null> {
   };
 }
 
+/** A value that most rows do not have. */
+export function jsonIfAny<Value>(): Column<Value | undefined, string> {
+  const whole = json<Value>();
+  return {
+    keep: (value) => (value === undefined ? "" : whole.keep(value)),
+    read: (kept) => (kept === "" ? undefined : whole.read(kept)),
+  };
+}
+
 /** A column whose name is not that of its member. */
 export function named<Name extends string, Value, Kept>(name: Name, column: Column<Value, Kept>) {
   return { ...column, name };

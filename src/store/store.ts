@@ -6,7 +6,7 @@ import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { KeptSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { PhraseStore } from "../catalog/discovery/phrases/written-phrases.ts";
 import type { InstanceId, PrincipalId, ServerSlug, ToolPath } from "../kernel/ids.ts";
-import type { ToolEffect } from "../kernel/call/tool-effects.ts";
+import type { Approver, ToolEffect } from "../kernel/call/tool-effects.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
@@ -236,6 +236,12 @@ export interface ApprovedCall {
   readonly binding: string;
   readonly effect: ToolEffect;
   readonly because: string;
+  /** Who may say yes. */
+  readonly approver: Approver;
+  /** The user of the database who asks: no other membership of the same user says yes where somebody else has to. */
+  readonly user: string | null;
+  /** What the person was when the call was made: without one of these it waits no longer. */
+  readonly roles: readonly string[];
   /** Of the client's session or connection, which a yes for the session is for; null without one. */
   readonly session: string | null;
   /** As JSON, without secrets; long values in it are cut. */
@@ -267,6 +273,10 @@ export interface Grant {
   readonly instance: InstanceId;
   readonly tool: ToolPath;
   readonly definition: string;
+  /** Who could say it: it covers no call that takes somebody above. */
+  readonly approver: Approver;
+  readonly team: string | null;
+  readonly user: string | null;
   readonly madeAtMs: number;
   /** Null: until it is taken back. */
   readonly untilMs: number | null;

@@ -11,13 +11,19 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { openOnce, type LateModules } from "../../kernel/runtime/late-module.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { Redaction } from "../../records/redaction/redaction.ts";
-import type { GatewayStore } from "../../store/store.ts";
+import type { Approval, GatewayStore } from "../../store/store.ts";
+import { localPrincipal } from "../../kernel/principal.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Directory } from "../../people/directory/directory.ts";
+import type { PresenceKeeper } from "../../people/identity/session-validity.ts";
 
 export interface ApprovalWiring {
   /** What waits for a yes; read from the disk with the first question about it. */
   readonly book: () => Promise<ApprovalBook>;
   /** Whether calls of this tool wait for a yes, by the rules as they are now. */
   readonly asks: PerformDeps["asks"];
+  /** People changed: what waits of those who lost something waits no longer. */
+  readonly followPeople: () => void;
   readonly stage: ApprovalStage;
 }
 
@@ -27,6 +33,8 @@ export interface ApprovalWiringDeps {
   readonly store: Pick<GatewayStore, "approvals">;
   readonly validators: Validators;
   readonly redaction: Pick<Redaction, "json">;
+  readonly people: { readonly directory: Pick<Directory, "byId">; readonly presence: Pick<PresenceKeeper, "isGone"> };
+  readonly log: Log;
   readonly events: EventBus;
   readonly late: LateModules;
   readonly clock: Clock;
@@ -34,38 +42,61 @@ export interface ApprovalWiringDeps {
 
 /** Approvals of calls: opened when the first call needs one, or somebody asks what waits. */
 export function openApprovals(deps: ApprovalWiringDeps): ApprovalWiring {
-  const { config, fleet, store, redaction, events, late, clock } = deps;
+  const { config, fleet, store, redaction, people, events, late, clock, log } = deps;
   const pageAt = createPages(config, events);
   const pageOf = (id: string): string | undefined => pageAt(`approvals#${id}`);
   const settings = (): Config["settings"]["approvals"] => config().settings.approvals;
 
   function tell({ what, about, by, via, verdict }: ApprovalChange): void {
     const { id, instance, server, principal, tool, client } = about;
-    const common = { atMs: clock.now(), instance, server, principal, id, tool, client, by, through: via };
-    events.emit({ ...common, type: `approval.${what}`, verdict, page: what === "requested" ? pageOf(id) : undefined });
+    const { approver, team } = about;
+    const common = { atMs: clock.now(), instance, server, principal, id, tool, client, approver, by, through: via };
+    events.emit({
+      ...common,
+      team: team ?? undefined,
+      type: `approval.${what}`,
+      verdict,
+      page: what === "requested" ? pageOf(id) : undefined,
+    });
   }
 
+  /** Somebody who was removed, or lost what they were when they made the call. */
+  function isOver({ principal, roles }: Approval): boolean {
+    if (principal === localPrincipal.id) return false;
+    const now = people.directory.byId(principal);
+    return now === undefined || roles.some((role) => !now.roles.includes(role));
+  }
+
+  let opened: ApprovalBook | undefined;
+  const endLost = async (): Promise<void> =>
+    await opened
+      ?.endWhere(isOver)
+      .catch((error: unknown) => log.error({ component: "approvals", err: error }, "calls that wait do not end"));
   const book = openOnce(async () => {
     const load = async () => await import("../../engine/approvals/approval-book.ts");
     const { createApprovalBook } = await late.load("the code for approvals", load);
-    return createApprovalBook({ store: await store.approvals(), clock, settings, onChange: tell });
+    opened = createApprovalBook({ store: await store.approvals(), clock, settings, onChange: tell });
+    // People may have changed while nothing waited in memory.
+    await endLost();
+    return opened;
   });
   const approver = openOnce(async () => {
     const load = async () => await import("../../engine/approvals/approver.ts");
     const { createApprover } = await late.load("the code for approvals", load);
     return createApprover({ book: await book(), settings, redact: redaction.json, pageOf, clock });
   });
-  const asked = (): Config["settings"]["policy"]["ask"] => config().settings.policy.ask;
+  const policy = (): Config["settings"]["policy"] => config().settings.policy;
   return {
     book,
-    asks(id, tool) {
+    asks(id, tool, principal) {
       const server = fleet.get(id)?.server;
-      return server !== undefined && decideTool(tool, server, asked()).verdict === "ask";
+      return server !== undefined && decideTool(tool, { server, policy: policy(), principal }).verdict === "ask";
     },
+    followPeople: () => void endLost(),
     stage: createApprovalStage({
       instanceOf: fleet.get,
       toolsOf: (id) => fleet.catalogOf(id)?.tools,
-      ...{ asked, validators: deps.validators, approver },
+      ...{ policy, validators: deps.validators, approver, isGone: people.presence.isGone },
     }),
   };
 }

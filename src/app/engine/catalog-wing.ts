@@ -7,8 +7,8 @@ import { createViews } from "../../catalog/model/views.ts";
 import { createDiscovery, type Discovery } from "../../catalog/discovery/discovery.ts";
 import type { Config } from "../../config/config.ts";
 import type { NamespaceLoads } from "../../engine/namespaces/namespace-loads.ts";
+import { isOffered } from "../../engine/policy/decide.ts";
 import { createProfiles, type Profiles } from "../../engine/policy/profiles.ts";
-import { mayUse } from "../../engine/policy/tool-rules.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { ToolDefinition } from "../../kernel/call/definitions.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
@@ -35,7 +35,6 @@ export function createShownViews({
   readonly config: () => Config;
   readonly fleet: Fleet;
 }): ShownViews {
-  const rulesOf = (instance: string) => fleet.get(instance as InstanceId)?.server.tools;
   const profiles = createProfiles({
     written: () => config().settings.profiles,
     serverOf: (instance) => fleet.get(instance)?.server,
@@ -44,12 +43,13 @@ export function createShownViews({
   const viewOf = createViews(
     fleet,
     (principal, statusView, tool) => {
-      const rules = rulesOf(statusView.instance);
-      return rules === undefined || mayUse(principal, { rules, tool: tool.upstreamName });
+      const server = fleet.get(statusView.instance)?.server;
+      return server === undefined || isOffered(tool, { server, principal, policy: config().settings.policy });
     },
     {
       loaded: (principal) => loadedOf(principal),
       bareNames: () => config().settings.namespaces,
+      policy: () => config().settings.policy,
       narrowing: profiles.narrowing,
     },
   );

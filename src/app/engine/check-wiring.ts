@@ -41,8 +41,8 @@ export function createChecks(deps: CheckDeps): Checks {
   async function flowChecks(given: typeof rules): Promise<OpenChecks> {
     const load = async () => await import("../../engine/perform/stages/flow-stage.ts");
     const { createFlowChecks } = await deps.late.load("the code that looks at flows", load);
-    const asked = (): Config["settings"]["policy"]["ask"] => deps.config().settings.policy.ask;
-    return createFlowChecks({ labels: await labels(), rules: given, asked, serverOf });
+    const policy = (): Config["settings"]["policy"] => deps.config().settings.policy;
+    return createFlowChecks({ labels: await labels(), rules: given, policy, serverOf });
   }
 
   return {

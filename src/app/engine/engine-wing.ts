@@ -24,7 +24,8 @@ import { createChecks, type CheckDeps } from "./check-wiring.ts";
 import { openApprovals, type ApprovalWiring, type ApprovalWiringDeps } from "./approval-wiring.ts";
 import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
 
-export interface EngineDeps extends Pick<ApprovalWiringDeps, "late">, Pick<CheckDeps, "logins" | "redaction"> {
+export interface EngineDeps
+  extends Pick<ApprovalWiringDeps, "late" | "people">, Pick<CheckDeps, "logins" | "redaction"> {
   readonly config: () => Config;
   readonly fleet: Fleet;
   readonly views: ShownViews;
@@ -48,6 +49,7 @@ export interface Engine {
   readonly approvals: ApprovalWiring["book"];
   /** What clients have read, as far as rules go by it. */
   readonly flowLabels: () => Promise<FlowLabels>;
+  readonly followApprovals: ApprovalWiring["followPeople"];
   readonly namespaces: Namespaces;
   readonly subscriptions: Subscriptions;
   readonly logLevels: LogLevels;
@@ -104,6 +106,7 @@ export function createEngine(deps: EngineDeps): Engine {
     viewOf,
     asks: approvals.asks,
     profiles: deps.views.profiles,
+    policy: () => deps.config().settings.policy,
     settled: async (principal, signal) => await fleet.settled(principal, signal),
     instanceOf: fleet.get,
     keptResults,
@@ -130,6 +133,7 @@ export function createEngine(deps: EngineDeps): Engine {
     performer,
     approvals: approvals.book,
     flowLabels: checks.labels,
+    followApprovals: approvals.followPeople,
     namespaces,
     subscriptions: createSubscriptions(fleet.get, events),
     logLevels: createLogLevels(fleet.get, events),

@@ -28,6 +28,8 @@ export interface TeamInstalls {
   forgetMembers(isMember: (id: string) => boolean): void;
   /** The same for a team: its instances end. */
   forgetTeam(id: string): void;
+  /** The rules of a team changed: its servers follow them. */
+  followRules(teamId: string): void;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     config,
     directory: deps.directory,
     teamSlug,
+    teamRules: (id: string) => people.teams.get(id)?.rules,
     limitsOf: (id: string) => people.teams.get(id)?.limits ?? {},
     newId: randomId,
     now,
@@ -74,6 +77,7 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
   const servers = createInstalledServers(common);
   const keys = createKeyWatch(vault, deps);
   const { onTouched } = deps;
+  const follow = createFollowing({ book, servers, onTouched, log });
   const queue = createInstallQueue({
     ...{ store, book, vault, servers, clock, onTouched, onFollowed: keys.look },
     onBehind: (error) =>
@@ -115,19 +119,31 @@ export async function openTeamInstalls(deps: TeamInstallsDeps): Promise<TeamInst
     forgetMembers(isMember) {
       for (const id of new Set(book.membersWithValues())) if (!isMember(id)) book.forgetMember(id);
     },
-    forgetTeam(id) {
-      const gone = book.ofTeam(id).map((row) => row.id);
-      book.forgetTeam(id);
-      servers.forget(gone, [id]);
-      deps
-        .onTouched({ teams: new Set(), installations: gone.map((one) => ({ id: one, membershipId: undefined })) })
-        .catch((error: unknown) => log.error({ component: "people", err: error }, "servers of a team do not end"));
-    },
+    forgetTeam: (id) => follow(id, () => book.forgetTeam(id)),
+    followRules: (id) => follow(id, () => undefined),
     async close() {
       cancel();
       queue.stop();
       await writeUses();
     },
+  };
+}
+
+interface FollowingParts extends Pick<TeamInstallsDeps, "onTouched" | "log"> {
+  readonly book: Pick<InstallIndex, "ofTeam">;
+  readonly servers: Pick<InstalledServers, "forget">;
+}
+
+/** What runs of a team follows a change of it. */
+function createFollowing({ book, servers, onTouched, log }: FollowingParts) {
+  return (teamId: string, change: () => void): void => {
+    const own = book.ofTeam(teamId).map(({ id }) => id);
+    change();
+    servers.forget(own, [teamId]);
+    const installations = own.map((id) => ({ id, membershipId: undefined }));
+    onTouched({ teams: new Set([teamId]), installations }).catch((error: unknown) =>
+      log.error({ component: "people", err: error }, "servers of a team do not follow it"),
+    );
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ServerConfig, ServerOverrides } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
@@ -87,7 +88,12 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
 
   function apply(writes: PeopleWrites): void {
     const leaving = new Map(leavingWith(writes, book).map((member) => [member, instancesOf(member)]));
+    const ruled = (writes.teams ?? none).filter(
+      ({ id, rules = none }) => !isDeepStrictEqual(rules, book.teams.get(id)?.rules ?? none),
+    );
     directory.apply(writes);
+    // A server's rules are part of it: they are in force when the change is answered.
+    for (const { id } of ruled) installs?.followRules(id);
     for (const [{ row }, instances] of leaving) deps.onGone(row.id as PrincipalId, instances);
     for (const id of writes.goneTeams ?? none) installs?.forgetTeam(id);
     if (leaving.size > 0) installs?.forgetMembers((id) => book.members.has(id));

@@ -1,5 +1,5 @@
 import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
-import { mayUse } from "../../engine/policy/tool-rules.ts";
+import { isOffered, type Policy } from "../../engine/policy/decide.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { MessageTap, TapPeer } from "../../kernel/events/message-tap.ts";
@@ -107,6 +107,7 @@ const mostSchemas = 100;
 
 export interface EventFactsDeps {
   readonly fleet: Fleet;
+  readonly policy: () => Policy;
   readonly directory: Directory;
   readonly redact: (text: string) => string;
   /** What a tool's definition costs a model. */
@@ -116,6 +117,7 @@ export interface EventFactsDeps {
 /** What events as text say beyond the events themselves. */
 export function createEventFacts({
   fleet,
+  policy,
   directory,
   redact,
   countTokens = estimateDefinition,
@@ -124,8 +126,8 @@ export function createEventFacts({
     installationOf: (instance) => fleet.get(instance)?.about().installation ?? instance,
     teamOf: (principal) => directory.byId(principal)?.team ?? undefined,
     isShown(instance, tool) {
-      const rules = fleet.get(instance)?.server.tools;
-      return rules === undefined || mayUse(localPrincipal, { rules, tool: tool.upstreamName });
+      const server = fleet.get(instance)?.server;
+      return server === undefined || isOffered(tool, { server, policy: policy(), principal: localPrincipal });
     },
     countTokens,
     redact,

@@ -96,6 +96,8 @@ export interface ViewExtras {
   readonly bareNames: () => BareNameRules;
   /** Undefined for those who see all that they may. */
   readonly narrowing?: (principal: Principal) => Narrowing | undefined;
+  /** By what `MaySee` decides beside the servers: another object when it decides otherwise. */
+  readonly policy?: (() => unknown) | undefined;
 }
 
 export type MaySee = (principal: Principal, server: StatusView, tool: ToolEntry) => boolean;

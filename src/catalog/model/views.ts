@@ -20,6 +20,7 @@ interface Kept {
   readonly version: number;
   readonly body: ViewBody;
   readonly view: View;
+  readonly policy: unknown;
 }
 
 /**
@@ -41,10 +42,13 @@ export function createViews(
     const known = memo.get(key);
     const loaded = extras.loaded(principal);
     const bareNames = extras.bareNames();
-    const before =
-      known !== undefined && isSamePrincipal(known.view.principal, principal) && known.view.narrowing === narrowing
-        ? known
-        : undefined;
+    const policy = extras.policy?.();
+    const isKnown =
+      known !== undefined &&
+      known.policy === policy &&
+      known.view.narrowing === narrowing &&
+      isSamePrincipal(known.view.principal, principal);
+    const before = isKnown ? known : undefined;
     const isSame = before !== undefined && before.version === source.versionOf(principal);
     if (isSame && before.view.loaded === loaded && before.view.bareNames === bareNames) return before.view;
     const body = isSame ? before.body : bodies.build(principal, before?.body, narrowing);
@@ -52,7 +56,7 @@ export function createViews(
     const version = source.versionOf(principal);
     const view = toView(body, version, { loaded, bareNames });
     memo.delete(key);
-    memo.set(key, { version, body, view });
+    memo.set(key, { version, body, view, policy });
     if (memo.size > keptViews) memo.delete(memo.keys().next().value as string | Principal);
     return view;
   };

@@ -112,11 +112,12 @@ terminal; elsewhere approve ends with code 2.`,
   },
   policy: {
     words: 2,
-    usage: "toolyard policy explain TOOL [--args JSON] [options]",
+    usage: "toolyard policy explain TOOL [--as WHO] [--args JSON] [options]",
     about: "Says what a tool may do, whether it asks a person first, and why.",
     options: {
       ...common,
       ...elsewhere,
+      as: { word: "WHO", about: "for whom: a person's id, name, or name@team (for admins of the gateway)" },
       args: { word: "JSON", about: "arguments of a call: they may choose something worse than the name says" },
       json: { about: "print one JSON object" },
     },

@@ -37,7 +37,7 @@ identity provider is. Disabling, resetting and removing end what the user has op
   },
   team: {
     words: 2,
-    usage: "toolyard team [list|add|members|role|owner|limits|import|remove] [TEAM] [options]",
+    usage: "toolyard team [list|add|members|role|owner|limits|rules|import|remove] [TEAM] [options]",
     about: "Lists, adds and changes the teams of a running gateway for teams, and who is in them.",
     options: {
       ...common,
@@ -50,7 +50,9 @@ identity provider is. Disabling, resetting and removing end what the user has op
       "most-programs": { word: "N", about: "limits: the most of these that are programs on the gateway's machine" },
       file: {
         word: "FILE",
-        about: "import: JSON with `mcpServers` or `servers`, as AI clients and this program write it",
+        about:
+          "import: JSON with `mcpServers` or `servers`, as AI clients and this program write it; rules: a JSON list of " +
+          "rules, in place of those of before",
       },
       only: {
         word: "NAME",
@@ -64,7 +66,8 @@ identity provider is. Disabling, resetting and removing end what the user has op
     },
     notes: `\`import\` makes a template of the team and an installation for each server of a file; those that the team
 has already stay. Secrets and values of variables become secrets of the team. Without a terminal and without --yes, it
-ends with code 2 when there is something to do. \`owner\` hands the team over: its former owner is an admin of it then. \`limits\` without options takes the
+ends with code 2 when there is something to do. \`owner\` hands the team over: its former owner is an admin of it then. \`rules\` shows the team's rules about calls of the
+servers that it installed, or replaces them with those of --file (docs/safety.md). \`limits\` without options takes the
 limits away.`,
   },
   invite: {

@@ -1,7 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { addInvite, listInvites, removeInvite } from "../../operations/people/invite-operations.ts";
 import type { addMember, changeMember, listMembers, removeMember } from "../../operations/people/member-operations.ts";
-import type { addTeam, changeTeam, removeTeam, setOwner } from "../../operations/people/team-operations.ts";
+import type { TypesOf } from "../../operations/operation.ts";
+import type { addTeam, changeTeam, removeTeam, setOwner, showTeam } from "../../operations/people/team-operations.ts";
 import type { TeamLimits } from "../../store/people-rows.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { givenOption, textOption, typedTeam } from "../../config/given.ts";
@@ -14,7 +17,7 @@ import { misused } from "../terminal/wrong-usage.ts";
 import { minuteOf, readTeamRole, showToken, allTeams } from "./team-lists.ts";
 import { importTeam } from "./team-import.ts";
 
-/** `toolyard team add|list|members|role|owner|limits|import|remove`. */
+/** `toolyard team add|list|members|role|owner|limits|rules|import|remove`. */
 export async function team(context: CommandContext): Promise<number> {
   const [task = "list", name] = context.positionals;
   if (task === "list") return await listAllTeams(context);
@@ -61,6 +64,25 @@ const teamTasks: Readonly<Record<string, (context: CommandContext, slug: string)
   async limits(context, slug) {
     const given = { params: { team: slug }, body: { limits: readLimits(context) } };
     return await orderDone<typeof changeTeam>(context, "PATCH /api/teams/{team}", given);
+  },
+  async rules(context, slug) {
+    const gateway = await openGatewayClient(context);
+    const params = { team: slug };
+    const file = textOption(context, "file");
+    if (file !== undefined) {
+      const body = { rules: await readRules(file, context) };
+      await gateway.ask<typeof changeTeam>("PATCH /api/teams/{team}", { params, body });
+    }
+    const { rules } = await gateway.ask<typeof showTeam>("GET /api/teams/{team}", { params });
+    return printAnswer(context, { rules }, () =>
+      printTable(
+        ["RULE", "THEN", "ABOUT"],
+        rules.map(({ then, approver, ...about }, at) => [
+          ...[`rules[${at}]`, approver === undefined ? then : `${then} (${approver})`],
+          plainText(JSON.stringify(about)),
+        ]),
+      ),
+    );
   },
   async import(context, slug) {
     const file = textOption(context, "file");
@@ -141,6 +163,26 @@ async function invitesOf(gateway: GatewayClient, slug: string | undefined) {
     }),
   );
   return lists.flat();
+}
+
+type TeamRules = NonNullable<TypesOf<typeof changeTeam>["body"]["rules"]>;
+
+/** The gateway tells about mistakes in them. Throws CONFIG_INVALID for a file that is no JSON list. */
+async function readRules(file: string, { cwd }: CommandContext): Promise<TeamRules> {
+  const refuse = (why: string): GatewayError =>
+    new GatewayError("CONFIG_INVALID", `--file ${plainText(file)}: ${why}`, {
+      hint: 'Write a list such as [{ "effects": ["destroy"], "then": "ask", "approver": "team-admin" }].',
+    });
+  const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
+    throw refuse(`cannot be read: ${String((error as NodeJS.ErrnoException).code)}`);
+  });
+  try {
+    const rules: unknown = JSON.parse(text);
+    if (Array.isArray(rules)) return rules as TeamRules;
+  } catch {
+    // Told below.
+  }
+  throw refuse("expected a JSON list of rules");
 }
 
 function readLimits(context: CommandContext): TeamLimits {

@@ -124,11 +124,18 @@ async function readOne(gateway: GatewayClient, id: string): Promise<Approval> {
   return await gateway.ask<typeof showApproval>("GET /api/approvals/{id}", { params: { id } });
 }
 
+const approverTexts = {
+  self: "the person who asks",
+  "team-admin": "an admin of the person's team, who is somebody else",
+  admin: "an admin of the gateway, who is somebody else",
+} as const;
+
 function printOne(one: Approval): void {
   const lines = [
     `${plainText(one.tool)}: ${one.effect}, ${plainText(one.because)}`,
     `  arguments  ${plainText(one.arguments)}${one.cut ? "  (cut)" : ""}`,
-    `  asked by   ${plainText(one.client)}, for ${one.person}, ${one.askedAt}`,
+    `  asked by   ${plainText(one.client)}, for ${plainText(one.personName ?? one.person)}, ${one.askedAt}`,
+    ...(one.approver === "self" ? [] : [`  decided by ${approverTexts[one.approver]}`]),
     `  state      ${one.state}${one.state === "waiting" ? `, until ${one.expiresAt}` : ""}`,
   ];
   for (const line of lines) printText(process.stdout, line, "             ");
@@ -166,15 +173,18 @@ async function decide(context: CommandContext, task: "allow" | "deny", given: st
 /** `toolyard policy explain TOOL`: what a tool may do, and whether it asks first. */
 export async function policy(context: CommandContext): Promise<number> {
   const [task, tool] = context.positionals;
-  if (task !== "explain" || tool === undefined) return misused("policy explain TOOL [--args JSON]");
+  if (task !== "explain" || tool === undefined) return misused("policy explain TOOL [--as WHO] [--args JSON]");
   const gateway = await openStartedGateway(context);
   await waitForServers(gateway);
-  const args = textOption(context, "args");
-  const query = args === undefined ? { tool } : { tool, args };
+  const [args, as] = [textOption(context, "args"), textOption(context, "as")];
+  const query = { tool, ...(args === undefined ? {} : { args }), ...(as === undefined ? {} : { as }) };
   const answer = await gateway.ask<typeof explainPolicy>("GET /api/policy/explain", { query });
   return printAnswer(context, answer, (found) => {
     const verdicts = { allow: "is called without a question", ask: "waits for a person's yes", deny: "is not allowed" };
-    printText(process.stdout, `${plainText(found.tool)} ${verdicts[found.verdict]}.`);
+    const whom = as === undefined ? "" : `, for ${found.person}`;
+    printText(process.stdout, `${plainText(found.tool)} ${verdicts[found.verdict]}${whom}.`);
+    if (found.approver !== null && found.approver !== "self")
+      printText(process.stdout, `  who     ${approverTexts[found.approver]}`, "          ");
     printText(process.stdout, `  effect  ${found.effect}: ${plainText(found.because)}`, "          ");
     const why = found.rule === null ? `policy.ask has ${found.asked.join(", ") || "no effects"}` : found.rule;
     printText(process.stdout, `  rule    ${plainText(why)}`, "          ");

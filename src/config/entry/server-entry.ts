@@ -159,7 +159,7 @@ function impliedKind(hasCommand: boolean, hasAddress: boolean, origin: Origin): 
 }
 
 /** Fields that take something away from clients: read as anything else, they leave open what was meant to be hidden. */
-const toolFields = ["tools", ...Object.keys(foreignToolFields)];
+const toolFields = ["tools", "annotations", "definitions", ...Object.keys(foreignToolFields)];
 /** With the value that takes nothing away. */
 const switches: Readonly<Record<string, boolean>> = { enabled: true, disabled: false };
 

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { phraseLengthLimit, phraseLimit } from "../../kernel/call/tool-phrases.ts";
 import { contentLabels, toolEffects, type ContentLabel, type ToolEffect } from "../../kernel/call/tool-effects.ts";
 import { filledText } from "../file/check.ts";
+import { rulesRow } from "./rule-rows.ts";
 import { choice, number, other } from "./setting-row.ts";
 
 const phrase = v.pipe(filledText, v.maxLength(phraseLengthLimit, `expected at most ${phraseLengthLimit} characters`));
@@ -121,6 +122,7 @@ export const policyRows = {
       "well-known keys (calls ask, results are noted)",
     reason: "somebody who works on a key has to see it; where several people share a gateway, each has keys of others",
   }),
+  rules: rulesRow,
 };
 
 const definitionModes = ["check", "hold", "note"] as const;

@@ -5,11 +5,12 @@ import { withWrittenProfiles } from "../rows/client-profiles.ts";
 import type { AuthSettings, ServerConfig, ServerDefaults, Settings } from "../config.ts";
 import type { ExposureName } from "../rows/exposures.ts";
 import type { Document, Path } from "../file/document.ts";
+import { nearestName, suggestion } from "../file/near-miss.ts";
 import type { Given } from "../given.ts";
 import { withOverrideTexts } from "../rows/plain-values.ts";
-import { suggestion } from "../file/near-miss.ts";
 import { createProblems } from "../file/problems.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
+import { rankedRoles } from "../rows/rule-rows.ts";
 import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
 import { resolveRows, schemaOf } from "../rows/row-reading.ts";
 import type { Facts, Written, Rows } from "../rows/setting-row.ts";
@@ -56,6 +57,7 @@ export function readSettings(document: Document, variables: Variables, predefine
   };
   problems.attempt(() => refuseMisspeltSettings(document));
   const own = fill("toolyard", isOverride);
+  problems.add(...misspeltSafety(document));
   const value = withOverrideTexts(own.filled.value, own.origin);
   const written = problems.attempt(() => check(settingsSchema, value, own.origin));
   for (const problem of misspeltProfileFields(value, own.origin)) problems.add(problem);
@@ -82,6 +84,41 @@ export function readSettings(document: Document, variables: Variables, predefine
 
 /** Settings are checked and filled in in one turn of the event loop. */
 const mostValues = 10_000;
+
+/** Settings that keep calls from running. */
+const safetySettings = ["policy", "definitions"] as const;
+
+/**
+ * Members that nothing reads, and that were meant for such a setting. A warning in a log would leave open what somebody
+ * believes to be closed.
+ */
+function misspeltSafety(document: Document): readonly string[] {
+  const unread = (above: readonly string[], rows: Rows, isMeant: (name: string) => boolean): readonly string[] => {
+    const known = Object.keys(rows);
+    const names = document.keys(["toolyard", ...above]).filter((name) => !known.includes(name) && isMeant(name));
+    const why = "nothing reads this field, and it seems to be meant to keep calls from running";
+    return names.map((name) =>
+      problemAt({ document, path: ["toolyard", ...above, name] }, `${why}${suggestion(name, known)}`),
+    );
+  };
+  const settings = Object.keys(toolyardRows);
+  return [
+    ...unread([], toolyardRows, (name) => safetySettings.some((one) => one === nearestName(name, settings))),
+    ...safetySettings.flatMap((name) => unread([name], settingsTable[name].rows, () => true)),
+  ];
+}
+
+/** Throws InvalidConfig for a rule about a role that no one can have. */
+function checkRoles({ policy }: Pick<Settings, "policy">, { read, document }: SettingsSource): void {
+  const given = Object.values(read.written.principals ?? {}).flatMap(({ roles = [] }) => roles);
+  const known: readonly string[] = [...rankedRoles, ...new Set(given)];
+  for (const [at, { roles = [] }] of policy.rules.entries())
+    for (const [index, role] of roles.entries())
+      if (!known.includes(role)) {
+        const path = ["toolyard", "policy", "rules", at, "roles", index];
+        refuse({ document, path }, `expected one of ${known.join(", ")}`);
+      }
+}
 
 /** A member may be absent, but `null` is a wrong type here as everywhere else. */
 function writtenAt({ document, path }: Origin): unknown {
@@ -128,6 +165,7 @@ export function buildSettings(source: SettingsSource): Settings {
   const layers = [given, read.written, fromForeignSpellings(read.written)];
   const { auth, teams: _teams, principals: _principals, ...resolved } = resolveRows(settingsTable, layers, facts);
   const { tokenHash, tokenHashes, providers, ...restOfAuth } = auth;
+  checkRoles(resolved, source);
   if (auth.external !== undefined && (!resolved.team || resolved.publicUrl === undefined))
     refuse(
       { document: source.document, path: ["toolyard", "auth", "external"] },

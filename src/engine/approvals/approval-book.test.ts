@@ -6,7 +6,7 @@ import { createApprovalBook, type ApprovalBook } from "./approval-book.ts";
 const call = (principal: string, id: number): ApprovedCall => ({
   ...{ principal: principal as PrincipalId, team: null, client: "c", session: null, server: "s" as ServerSlug },
   ...{ instance: "s" as InstanceId, tool: "s:t" as ToolPath, definition: "d", binding: `${principal} ${id}` },
-  ...{ effect: "destroy", because: "", args: "x".repeat(2_000), isCut: false },
+  ...{ effect: "destroy", because: "", approver: "self", user: null, roles: [], args: "x".repeat(2_000), isCut: false },
 });
 
 interface Told {

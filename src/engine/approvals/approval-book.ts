@@ -1,3 +1,4 @@
+import { isAsGood } from "../../kernel/call/tool-effects.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Approval, ApprovalStore, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
@@ -54,6 +55,8 @@ export interface ApprovalBook {
   ): Promise<Approval>;
   /** Takes a remembered yes back. Throws APPROVAL_UNKNOWN. */
   revoke(id: string, decider: Decider, isSeen: (one: Grant) => boolean): Promise<void>;
+  /** Ends what waits, or waits to be used, of people who may not make such a call any more. */
+  endWhere(isOver: (one: Approval) => boolean): Promise<void>;
   /** Resolves when it waits no longer, at the latest after so many milliseconds. */
   settled(id: string, limitMs: number, signal: AbortSignal): Promise<Approval | undefined>;
   /** The newest first. */
@@ -133,6 +136,14 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
         return { next: { ...now, grants: now.grants.filter((one) => one !== found) }, value: found };
       });
       onChange({ what: "revoked", about: revoked, by, via });
+    },
+    async endWhere(isOver) {
+      const isEnded = (one: Approval): boolean => isOpen(one) && isOver(one);
+      if (!book.kept.approvals.some(isEnded)) return;
+      await book.change((now) => {
+        const approvals = now.approvals.map((one) => (isEnded(one) ? closed(one, "expired") : one));
+        return { next: { ...now, approvals }, value: undefined };
+      });
     },
     settled: async (id, limitMs, signal) => await book.settled(id, limitMs, signal),
     get approvals() {
@@ -311,6 +322,7 @@ function withReplaced(now: KeptApprovals, one: Approval): KeptApprovals {
 function isCovered(grant: Grant, call: ApprovedCall): boolean {
   const same = ["principal", "instance", "tool", "definition"] as const;
   const ofSession = ["client", "session"] as const;
+  if (!isAsGood(grant.approver, call.approver)) return false;
   return [...same, ...(grant.kind === "always" ? [] : ofSession)].every((name) => grant[name] === call[name]);
 }
 
@@ -335,8 +347,8 @@ function planAsking(
 }
 
 function toGrant(one: Approval, kind: Grant["kind"], untilMs: number | null): Grant {
-  const { principal, client, session, server, instance, tool, definition, decidedAtMs } = one;
-  const about = { principal, client, session, server, instance, tool, definition };
+  const { principal, user, team, client, session, server, instance, tool, definition, approver, decidedAtMs } = one;
+  const about = { principal, user, team, client, session, server, instance, tool, definition, approver };
   return { ...about, id: randomId("g"), kind, madeAtMs: decidedAtMs ?? 0, untilMs };
 }
 

@@ -3,6 +3,7 @@ import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { CallArguments, CallContext } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { Approver } from "../../kernel/call/tool-effects.ts";
 import { clientNameOf } from "../../kernel/client-presence.ts";
 import { abortReason } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -101,14 +102,17 @@ function toApproved(
   { tool, instance, given, decision, context }: PendingCall,
   redact: ApproverDeps["redact"],
 ): ApprovedCall {
-  const { id: principal, team } = context.principal;
+  const { id: principal, team, user, roles } = context.principal;
+  const { approver } = decision;
   // A yes to the tool is none to a call that asks for another reason as well.
   const definition = [tool.hash, ...(context.doubts ?? []).map(({ kind }) => kind)].join(" ");
   const hash = createHash("sha256");
   // A separator that no part can contain.
   for (const part of [principal, instance, tool.upstreamName, definition]) hash.update(`${part}\n`);
+  // A yes of one is none of somebody above.
+  if (approver !== "self") hash.update(`${approver}\n`);
   return {
-    ...{ principal, team, instance, server: tool.server, tool: tool.path, definition },
+    ...{ principal, team, user, roles, approver, instance, server: tool.server, tool: tool.path, definition },
     ...{ client: clientNameOf(context) ?? context.via, session: context.connected?.id ?? null },
     binding: hash.update(canonical(given)).digest("hex"),
     ...{ effect: decision.effect, because: decision.because },
@@ -136,21 +140,31 @@ function denied({ tool }: PendingCall): GatewayError {
 
 function needed(
   { tool, decision }: PendingCall,
-  { id, expiresAtMs }: Approval,
+  { id, expiresAtMs, approver, team }: Approval,
   page: string | undefined,
 ): GatewayError {
   const until = new Date(expiresAtMs).toISOString();
   const where = page === undefined ? "" : `open ${page}, or `;
+  const whose = approver === "self" ? "a person's yes" : `the yes of ${approverText(approver, team)}`;
+  const who =
+    approver === "self"
+      ? `Tell the person to ${where}run`
+      : `Tell the person that ${approverText(approver, team)}, who is not the one that asks, has to ${where}run`;
   return new GatewayError(
     "APPROVAL_NEEDED",
-    `${tool.path} was not called: it needs a person's yes (${decision.effect}: ${decision.because})`,
+    `${tool.path} was not called: it needs ${whose} (${decision.effect}: ${decision.because})`,
     {
       hint:
-        `Tell the person to ${where}run \`toolyard approvals allow ${id}\`, until ${until}. ` +
+        `${who} \`toolyard approvals allow ${id}\`, until ${until}. ` +
         "Then make the same call again; do not try another way.",
-      data: { approval: id, expiresAt: until, ...(page === undefined ? {} : { page }) },
+      data: { approval: id, approver, expiresAt: until, ...(page === undefined ? {} : { page }) },
     },
   );
+}
+
+/** Who may say yes, as the object of a sentence. */
+function approverText(approver: Approver, team: string | null): string {
+  return approver === "team-admin" && team !== null ? `an admin of the team ${team}` : "an admin of the gateway";
 }
 
 /** Asks clients, one thing after the other, and not more often than a person can read. */
@@ -160,6 +174,8 @@ function createClientQuestions({ settings, pageOf, clock }: ApproverDeps) {
   /** Undefined: there is no answer, or no one to ask. */
   return async (call: PendingCall, approval: Approval): Promise<ClientAnswer> => {
     const { context } = call;
+    // The person who asks is at the client; somebody else has to say yes.
+    if (approval.approver !== "self") return undefined;
     // The program that holds the token of such a request could answer for the person.
     if (context.via === "rest" || context.via === "process") return undefined;
     const kinds = grantKinds.filter((kind) => mayLast(approval, kind));

@@ -61,6 +61,7 @@ function performing(
     loads: { load: async () => await Promise.reject(new Error("not expected")) },
     viewOf: () => view,
     asks: () => false,
+    policy: () => ({ ask: [], rules: [] }),
     settled: async () => undefined,
     keptResults: { read: async () => undefined },
     slices,

@@ -22,6 +22,7 @@ import { createRecordEndStage, type RecordEndDeps } from "./stages/record-end.ts
 import type { ResultBudgetStage } from "./result-budget.ts";
 import { createRunStage, type RunDeps } from "./run.ts";
 import { tracePassage } from "./stages/trace-stage.ts";
+import type { Policy } from "../policy/decide.ts";
 import { createSharedTasks } from "./shared-tasks.ts";
 import { createTaskBook, type TaskBook } from "./task-book.ts";
 import { withNote } from "../../catalog/exposure/meta/restart-notice.ts";
@@ -80,6 +81,8 @@ export interface Performer {
 export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
   readonly discovery: RunDeps["discovery"] & RecordEndDeps["discovery"];
   readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  /** The same object until the configuration changes. */
+  readonly policy: () => Policy;
   readonly clock: Pick<Clock, "now" | "monotonic">;
   /** Where every call has to be in the audit before it is answered. */
   readonly callAudit?: CallAudit | undefined;
@@ -101,7 +104,7 @@ export function createPerformer(deps: PerformDeps): Performer {
   const { resultBudget } = deps;
   let inFlight = 0;
   const stages: Stages = {
-    policy: createPolicyStage(deps.instanceOf, sharedTasks, deps.profiles),
+    policy: createPolicyStage(deps, sharedTasks, deps.profiles),
     ...(deps.approval === undefined ? {} : { approval: deps.approval }),
     ...(deps.recordStart === undefined ? {} : { recordStart: deps.recordStart }),
     run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),

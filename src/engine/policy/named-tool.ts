@@ -1,6 +1,5 @@
 import type { ServerConfig, ToolRules } from "../../config/config.ts";
 import { matchesPattern } from "../../config/words/tool-pattern.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 
 /** A server as far as names and rules of its tools go. */
@@ -56,10 +55,7 @@ function judge(rules: ToolRules, shown: string): NamedVerdict["verdict"] {
   const renamed = Object.entries(rules.rename).flatMap(([own, given]) => (isNear(given, shown) ? [own] : []));
   const own = renamed.length > 0 ? renamed : [shown];
   const folded = foldRules(rules);
-  const allowed = own.flatMap((tool) => [
-    mayUse(localPrincipal, { rules, tool }),
-    mayUse(localPrincipal, { rules: folded, tool: fold(tool) }),
-  ]);
+  const allowed = own.flatMap((tool) => [mayUse({ rules, tool }), mayUse({ rules: folded, tool: fold(tool) })]);
   if (allowed.every(Boolean)) return "allow";
   return allowed.some(Boolean) ? "ask" : "deny";
 }

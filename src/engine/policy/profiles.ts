@@ -170,6 +170,6 @@ function toolPart(pattern: string): string {
 }
 
 function effectOfTool(tool: ToolEntry, server: DecidingServer, given?: () => unknown): ToolEffect {
-  const { effect, choices } = effectOf(tool.upstreamName, tool.definition, server);
+  const { effect, choices } = effectOf(tool, server);
   return given === undefined ? effect : effectOfCall(effect, choices, given());
 }

@@ -23,7 +23,7 @@ const believed: ReadonlySet<ToolEffect> = new Set(["write", "unknown"]);
  */
 export function judgeReadOnly(tool: ToolEntry, server: DecidingServer, given?: () => unknown): ReadOnlyVerdict {
   const { upstreamName, definition } = tool;
-  const said = effectOf(upstreamName, definition, server);
+  const said = effectOf(tool, server);
   const effect = given === undefined ? said.effect : effectOfCall(said.effect, said.choices, given());
   if (effect !== said.effect) return { passes: false, effect, because: "its arguments say so" };
   if (effect === "read") return { passes: true, effect, because: said.because };

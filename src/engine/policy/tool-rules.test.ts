@@ -2,14 +2,10 @@ import { expect, test } from "vitest";
 import { parseDocument } from "../../config/file/document.ts";
 import { buildConfig } from "../../config/load.ts";
 import { readEntryRules } from "../../config/entry/tool-rule.ts";
-import { localPrincipal } from "../../kernel/principal.ts";
 import { mayUse } from "./tool-rules.ts";
 
 const may = (tool: string, allow: readonly string[] | undefined, deny: readonly string[] = []): boolean =>
-  mayUse(localPrincipal, {
-    rules: { allow, deny },
-    tool,
-  });
+  mayUse({ rules: { allow, deny }, tool });
 
 test("without rules every tool may be used; with an allow list only those on it; deny wins", () => {
   expect(may("a", undefined)).toBe(true);
@@ -62,7 +58,7 @@ test("what hides a tool is said as the policy decides it", () => {
       expect([entry, tool, readEntryRules(at(text)).hiddenBy(tool).length === 0]).toEqual([
         entry,
         tool,
-        server !== undefined && mayUse(localPrincipal, { rules: server.tools, tool }),
+        server !== undefined && mayUse({ rules: server.tools, tool }),
       ]);
   }
   expect(readEntryRules(at('{"mcpServers":{"mail":{"tools":{"deny":["x","old_*"]}}}}')).hiddenBy("old_one")).toEqual([

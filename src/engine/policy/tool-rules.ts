@@ -1,6 +1,5 @@
 import type { ToolRules } from "../../config/config.ts";
 import { matchesPattern } from "../../config/words/tool-pattern.ts";
-import type { Principal } from "../../kernel/principal.ts";
 
 /** What the decision is about. */
 export interface PolicySubject {
@@ -10,10 +9,10 @@ export interface PolicySubject {
 }
 
 /**
- * Whether a principal may see and call a tool. One pure function, used by views and by the policy stage, so that a
- * hidden tool cannot be called either. Deny takes precedence over allow. Without an allow list, every tool is allowed.
+ * Whether the lists of an entry offer a tool; rules of the policy may still deny it (`isOffered`). Deny takes
+ * precedence over allow. Without an allow list, every tool is allowed.
  */
-export function mayUse(_principal: Principal, subject: PolicySubject): boolean {
+export function mayUse(subject: PolicySubject): boolean {
   const { rules, tool } = subject;
   if (rules.deny.some((pattern) => matchesPattern(pattern, tool))) return false;
   if (rules.within?.every((list) => isListed(list, tool)) === false) return false;

@@ -20,3 +20,15 @@ export function isStronger(effect: ToolEffect, than: ToolEffect): boolean {
 export function strongestOf(effects: readonly ToolEffect[], least: ToolEffect): ToolEffect {
   return effects.reduce((found, effect) => (isStronger(effect, found) ? effect : found), least);
 }
+
+/**
+ * Who may say yes to a call that asks: its own person; or somebody else who is an admin of the person's team, or of the
+ * gateway. Each may do more than the one before.
+ */
+export const approvers = ["self", "team-admin", "admin"] as const;
+export type Approver = (typeof approvers)[number];
+
+/** Whether a yes of the first is as good as one of the second. */
+export function isAsGood(approver: Approver, as: Approver): boolean {
+  return approvers.indexOf(approver) >= approvers.indexOf(as);
+}

@@ -1,4 +1,5 @@
 import type { Front } from "../call/call-context.ts";
+import type { Approver } from "../call/tool-effects.ts";
 import type { ToolDefinition } from "../call/definitions.ts";
 import type { InstanceId, PrincipalId, ServerSlug } from "../ids.ts";
 import type { JsonObject } from "../text/json-bytes.ts";
@@ -149,6 +150,10 @@ export type GatewayEvent =
       /** The tool's path. */
       readonly tool: string;
       readonly client: string;
+      /** Who may decide: the person, an admin of the person's team, or an admin of the gateway. */
+      readonly approver: Approver;
+      /** Of the person who asks. */
+      readonly team?: string | undefined;
       /** What was decided: `no`, or for how long the yes counts. */
       readonly verdict?: string | undefined;
       readonly by: string;

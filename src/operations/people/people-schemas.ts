@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { scopes } from "../../engine/policy/scopes.ts";
 import { teamRoles } from "../../store/people-rows.ts";
 import * as schemas from "../schemas.ts";
@@ -60,11 +61,26 @@ export const limits = z
   })
   .meta({ id: "TeamLimits", description: "The most that a team may have; what is absent is not limited." });
 
+const texts = z.array(z.string());
+
+export const policyRule = z
+  .strictObject({
+    roles: texts.optional().describe("Of people; each counts as the most that they are."),
+    servers: texts.optional().describe("Patterns of names."),
+    tools: texts.optional().describe("Patterns of the servers' own names of tools."),
+    effects: z.array(z.enum(toolEffects)).optional(),
+    when: z.record(z.string(), texts).optional().describe("Patterns of values, by the path of an argument."),
+    then: z.enum(["deny", "ask", "allow"]).describe("`allow` is refused: a team only makes calls stricter."),
+    approver: z.enum(approvers).optional().describe("Who says yes where it asks; without it, the person who calls."),
+  })
+  .meta({ id: "PolicyRule" });
+
 export const team = z
   .object({
     slug: z.string(),
     title: z.string(),
     limits,
+    rules: z.array(policyRule).describe("About calls of the servers that it installed, beside the gateway's."),
     created: time,
     members: z.int(),
     role: teamRole.nullable().describe("The caller's role in it."),

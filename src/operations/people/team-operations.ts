@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ownCredentials, teamAdmin, teamOwner, teamReading, type Right } from "../../engine/policy/rights.ts";
+import type { PolicyRule } from "../../config/rows/rule-rows.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import type { TeamRow } from "../../store/people-rows.ts";
 import { changesBy, expectedOf, madeJson, pageOf, requirePeople, teamAt, toIso } from "../request/people-request.ts";
@@ -30,6 +31,7 @@ const madeTeam = z
 const changedTeam = z.object({
   title: z.string().max(100).optional(),
   limits: shapes.limits.optional().describe("Only an admin of the gateway sets them."),
+  rules: z.array(shapes.policyRule).max(200).optional().describe("In place of those that it has."),
 });
 
 const newOwner = z.object({ member: schemas.name.describe("Id of the membership, or the user's name.") });
@@ -73,7 +75,7 @@ export const addTeam = operation({
   },
 });
 
-const showTeam = operation({
+export const showTeam = operation({
   route: "GET /api/teams/{team}",
   params,
   right: teamReading,
@@ -90,13 +92,14 @@ export const changeTeam = operation({
   right: teamAdmin,
   id: "changeTeam",
   tag,
-  summary: "Change a team's title or limits",
+  summary: "Change a team's title, rules or limits",
+  description: "Its rules are about calls of the servers that it installed, and make them stricter.",
   body: changedTeam,
   responses: answers(shapes.team, "The team after that.", [404, 412, 415]),
   async run(services, request) {
-    const { title, limits } = request.body;
+    const { title, limits, rules } = request.body;
     const { team } = request.params;
-    const change = { team, title, limits: limits === undefined ? undefined : toLimits(limits) };
+    const change = { team, title, rules, limits: limits === undefined ? undefined : toLimits(limits) };
     await changesBy(services, request).changeTeam({ ...change, expected: expectedOf(request) });
     return answerTeam(requirePeople(services), request.principal, team);
   },
@@ -147,10 +150,27 @@ function answerTeam(people: RestPeople, principal: Principal, slug: string) {
   return revised(row, toTeam(people.book, principal, row));
 }
 
-function toTeam(book: RestPeople["book"], principal: Principal, { id, slug, title, limits, createdAtMs }: TeamRow) {
+function toTeam(
+  book: RestPeople["book"],
+  principal: Principal,
+  { id, slug, title, limits, rules = [], createdAtMs }: TeamRow,
+) {
   const own = membershipsOf(book, principal).find(({ team }) => team.id === id);
   const members = book.membersIn(id).length;
-  return { slug, title, limits, created: toIso(createdAtMs), members, role: own?.row.role ?? null };
+  return {
+    slug,
+    title,
+    limits,
+    rules: rules.map(toRule),
+    created: toIso(createdAtMs),
+    members,
+    role: own?.row.role ?? null,
+  };
+}
+
+/** A copy that the answer may have: those of rows are frozen. */
+function toRule(rule: PolicyRule): z.output<typeof shapes.policyRule> {
+  return structuredClone(rule) as z.output<typeof shapes.policyRule>;
 }
 
 /** Teams: one's own, and for admins of the gateway all. */

@@ -1,19 +1,20 @@
 import * as z from "zod";
-import { serverOf, type ViewServer } from "../../catalog/model/view.ts";
+import { serverOf, type View, type ViewServer } from "../../catalog/model/view.ts";
 import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
 import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
 import { judgeReadOnly } from "../../engine/policy/read-only.ts";
-import { ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
+import { hasRole, ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
 import { noArguments } from "../../kernel/call/call-context.ts";
-import { contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
+import { approvers, contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { auditName, isApprover, type Principal } from "../../kernel/principal.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { done } from "../reply.ts";
 import { answers } from "../responses.ts";
+import { readPerson } from "./search-operations.ts";
 import * as schemas from "../schemas.ts";
 import type { Services } from "../services.ts";
 
@@ -34,6 +35,10 @@ const approvalJson = z
     state: z.enum(["waiting", "granted", "used", "denied", "expired"]),
     effect,
     because: z.string().describe("Why it has that effect."),
+    approver: z.enum(approvers).describe("Who may decide: the person, or an admin of the team or the gateway."),
+    team: schemas.nullableText.describe("Of the person."),
+    personName: schemas.nullableText.describe("What the person is called, where that is another than the id."),
+    mayDecide: z.boolean().describe("Whether you may: with a login in a browser, or in a terminal of the machine."),
     arguments: z.string().describe("As JSON, without secrets; long texts and lists in it are cut."),
     cut: z.boolean().describe("Whether something of them is not shown: then a yes can count for this call alone."),
     askedAt: z.string(),
@@ -68,7 +73,11 @@ const explanation = z
     verdict: z.enum(["allow", "ask", "deny"]),
     effect,
     because: z.string(),
-    rule: schemas.nullableText.describe("Of the configuration; null where the effect alone decides."),
+    rule: schemas.nullableText.describe(
+      "Of the configuration, as `policy.rules[0]`, or of the team; null where the effect alone decides.",
+    ),
+    approver: z.enum(approvers).nullable().describe("Who says yes where it asks."),
+    person: z.string().describe("For whom it is said."),
     asked: z.array(effect).describe("Effects that need a person's yes (`policy.ask`)."),
     flows: z
       .array(z.object({ after: z.enum(contentLabels), then: z.enum(["ask", "deny"]) }))
@@ -97,12 +106,15 @@ export const listApprovals = operation({
   id: "listApprovals",
   tag,
   summary: "Calls that wait for your yes, and those that were decided",
-  description: "The newest first. Commands of the gateway's owner see those of all people.",
+  description:
+    "The newest first: your own, and those of others that take the yes of somebody with your role. Commands of the " +
+    "gateway's owner see those of all people.",
   responses: answers(approvalList, "Of the last seven days."),
   async run(services, { principal, query }) {
     const { approvals } = await services.approvals();
     const own = approvals.filter((one) => isSeen(principal, one));
-    return { approvals: own.filter(({ state }) => query.state === undefined || state === query.state).map(toApproval) };
+    const asked = own.filter(({ state }) => query.state === undefined || state === query.state);
+    return { approvals: asked.map((one) => toApproval(services, principal, one)) };
   },
 });
 
@@ -117,7 +129,7 @@ export const showApproval = operation({
   async run(services, { principal, params: { id } }) {
     const found = (await services.approvals()).approvals.find((one) => one.id === id && isSeen(principal, one));
     if (found === undefined) throw new GatewayError("APPROVAL_UNKNOWN", "no call waits for your yes under this id");
-    return toApproval(found);
+    return toApproval(services, principal, found);
   },
 });
 
@@ -130,16 +142,20 @@ export const decideApproval = operation({
   summary: "Say yes or no to a call that waits",
   description:
     "By a person in the dashboard, or by a command of `toolyard` on the gateway's machine. No token is enough: a " +
-    "program with one would say yes to itself.",
+    "program with one would say yes to itself. Where `approver` is another than the person, it takes somebody else " +
+    "with that role: no second login of the same person, either.",
   body: decisionBody,
   responses: answers(approvalJson, "As it is decided.", [404, 413, 415, 503]),
   async run(services, request) {
     const { principal, params: asked, body } = request;
     requirePerson(services, request);
     const book = await services.approvals();
+    const found = book.approvals.find(({ id }) => id === asked.id);
+    if (found !== undefined && isSeen(principal, found)) requireDecider(principal, found);
     const verdict = body.decision === "deny" ? "no" : body.for;
     const decider = { by: principal.id, via: principal.via === "owner" ? "owner" : "dashboard" };
-    return toApproval(await book.decide(asked.id, verdict, decider, (one) => isSeen(principal, one)));
+    const decided = await book.decide(asked.id, verdict, decider, (one) => isSeen(principal, one));
+    return toApproval(services, principal, decided);
   },
 });
 
@@ -212,43 +228,68 @@ export const explainPolicy = operation({
   query: z.object({
     tool: schemas.name.describe("`server:tool`, or another spelling."),
     args: z.string().max(100_000).optional().describe("Arguments of a call, as a JSON object."),
+    as: schemas.name.optional().describe("For whom, by id, name, or `name@team`: only for admins of the gateway."),
   }),
   id: "explainPolicy",
   tag,
   summary: "What a tool may do, and whether it asks first",
-  responses: answers(explanation, "The decision, and why.", [404, 409]),
-  run(services, { principal, query }) {
+  responses: answers(explanation, "The decision, and why.", [404, 409, 503]),
+  async run(services, { principal: asking, query, signal }) {
+    const { as } = query;
+    const principal =
+      as === undefined ? asking : await readPerson(services, asking, { id: as, field: "query.as" }, signal);
+    if (principal !== asking) await services.settled(principal, signal);
     const view = services.viewOf(principal);
-    const { tool } = resolveTool(view, query.tool, noArguments);
+    const maySeeHidden = services.isOpen() || asking.roles.includes("admin") || hasRole(asking, "team-admin");
+    const tool = findTool(view, query.tool, maySeeHidden);
     const given = parseArguments(query.args);
-    const asked = services.settings().policy.ask;
-    const server = rulesOf(services, principal, serverOf(view, tool));
+    const server = services.instancesOf(principal).find(({ id }) => id === serverOf(view, tool).instance)?.server;
     if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${tool.server} is not there any more`);
-    const { verdict, effect: does, because, rule } = decideCall(tool, server, { asked, given: () => given });
-    const flows = services
-      .settings()
-      .policy.flows.filter(({ effects }) => effects.includes(does))
+    const { policy } = services.settings();
+    const {
+      verdict,
+      effect: does,
+      because,
+      rule,
+      approver,
+    } = decideCall(tool, { server, policy, principal }, () => given);
+    const flows = policy.flows
+      .filter(({ effects }) => effects.includes(does))
       .map(({ after, then }) => ({ after, then }));
     const readOnly = verdict !== "deny" && judgeReadOnly(tool, server, () => given).passes;
-    return { tool: tool.path, verdict, effect: does, because, rule, asked: [...asked], flows, readOnly };
+    return {
+      ...{ flows, readOnly },
+      ...{ tool: tool.path, verdict, effect: does, because, rule },
+      ...{ approver: verdict === "ask" ? approver : null, asked: [...policy.ask], person: auditName(principal) },
+    };
   },
 });
+
+/** Also one that is in no list, because a rule denies it: for those who may know of it. */
+function findTool(view: View, spelling: string, maySeeHidden: boolean): ToolEntry {
+  try {
+    return resolveTool(view, spelling, noArguments).tool;
+  } catch (error) {
+    const all = maySeeHidden ? view.servers.flatMap(({ catalog }) => catalog?.tools ?? []) : [];
+    const hidden = all.find(
+      ({ path, server, upstreamName }) => path === spelling || `${server}:${upstreamName}` === spelling,
+    );
+    if (hidden === undefined) throw error;
+    return hidden;
+  }
+}
 
 /** The decision about a tool whatever its arguments are; undefined for one whose server has left meanwhile. */
 export function decisionsOf(
   services: Pick<Services, "instancesOf" | "settings">,
   principal: Principal,
 ): (server: ViewServer, tool: ToolEntry) => Decision | undefined {
-  const asked = services.settings().policy.ask;
+  const { policy } = services.settings();
   const servers = new Map(services.instancesOf(principal).map(({ id, server }) => [id, server]));
   return ({ instance }, tool) => {
-    const rules = servers.get(instance);
-    return rules === undefined ? undefined : decideTool(tool, rules, asked);
+    const server = servers.get(instance);
+    return server === undefined ? undefined : decideTool(tool, { server, policy, principal });
   };
-}
-
-function rulesOf(services: Services, principal: Principal, { instance }: ViewServer) {
-  return services.instancesOf(principal).find(({ id }) => id === instance)?.server;
 }
 
 function parseArguments(text: string | undefined): unknown {
@@ -262,9 +303,34 @@ function parseArguments(text: string | undefined): unknown {
   throw new GatewayError("PARAMS_INVALID", "query.args: expected a JSON object");
 }
 
-/** One's own; the owner of the data directory sees everything. */
-function isSeen({ id, via }: Principal, { principal }: Pick<Approval | Grant, "principal">): boolean {
-  return principal === id || via === "owner";
+type Asked = Pick<Approval | Grant, "principal" | "user" | "approver" | "team">;
+
+/** One's own, and those that take one's role; the owner of the data directory sees everything. */
+function isSeen(principal: Principal, asked: Asked): boolean {
+  return principal.id === asked.principal || principal.via === "owner" || isFor(principal, asked);
+}
+
+function isFor(principal: Principal, { approver, team }: Asked): boolean {
+  return isApprover(principal, approver, team);
+}
+
+/** Another membership of the same user is the same person, and so is a command of somebody who called without one. */
+function isSamePerson({ id, user }: Principal, asked: Asked): boolean {
+  return id === asked.principal || (user !== null && user === asked.user);
+}
+
+function mayDecide(principal: Principal, asked: Asked): boolean {
+  if (asked.approver === "self") return principal.id === asked.principal || principal.via === "owner";
+  return !isSamePerson(principal, asked) && (principal.via === "owner" || isFor(principal, asked));
+}
+
+/** Throws FORBIDDEN for somebody who sees what waits, and is not the one who says yes to it. */
+function requireDecider(principal: Principal, asked: Asked): void {
+  if (mayDecide(principal, asked)) return;
+  const who = asked.approver === "admin" || asked.team === null ? "the gateway" : `the team ${asked.team}`;
+  throw new GatewayError("FORBIDDEN", `only another person decides about this call, who is an admin of ${who}`, {
+    hint: "Ask one of them: it is on their Approvals page. The person who calls cannot allow it.",
+  });
 }
 
 /**
@@ -281,7 +347,11 @@ function requirePerson(services: Services, request: OperationRequest): void {
 
 const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-function toApproval(one: Approval): z.output<typeof approvalJson> {
+function toApproval(
+  services: Pick<Services, "people">,
+  reader: Principal,
+  one: Approval,
+): z.output<typeof approvalJson> {
   const { id, tool, server, instance, principal: person, client, state, because, args, decidedBy, decidedVia } = one;
   return {
     ...{
@@ -294,6 +364,10 @@ function toApproval(one: Approval): z.output<typeof approvalJson> {
       state,
       effect: one.effect,
       because,
+      approver: one.approver,
+      team: one.team,
+      personName: services.people()?.book.members.get(one.principal)?.user.name ?? null,
+      mayDecide: mayDecide(reader, one),
       arguments: args,
       cut: one.isCut,
     },

@@ -116,19 +116,40 @@ const searchReport = z
   })
   .meta({ id: "SearchReport" });
 
+export interface AskedPerson {
+  /** An id, the name of a user who is in one team, or `name@team`. */
+  readonly id: string;
+  /** The field of the request that names the person. */
+  readonly field: string;
+}
+
 /** Throws FORBIDDEN for all but admins, and PARAMS_INVALID when no person has that name. */
-async function readPerson(services: Services, asking: Principal, id: string, signal: AbortSignal): Promise<Principal> {
+export async function readPerson(
+  services: Services,
+  asking: Principal,
+  { id, field }: AskedPerson,
+  signal: AbortSignal,
+): Promise<Principal> {
   if (id === asking.id) return asking;
   const isNarrow = asking.only !== undefined || asking.profile !== undefined;
   if (isNarrow || (!services.isOpen() && !asking.roles.includes("admin")))
-    throw new GatewayError("FORBIDDEN", "only an admin may search as somebody else");
-  const person = await services.personOf(id, signal);
+    throw new GatewayError("FORBIDDEN", "only an admin may ask as somebody else");
+  const person = await services.personOf(membershipOf(services, id) ?? id, signal);
   if (person === undefined)
-    throw new GatewayError("PARAMS_INVALID", `body.as: there is nobody called ${JSON.stringify(id.slice(0, 80))}`, {
-      data: { field: "body.as" },
+    throw new GatewayError("PARAMS_INVALID", `${field}: there is nobody called ${JSON.stringify(id.slice(0, 80))}`, {
+      data: { field },
     });
   await services.fleet.adopting(person);
   return person;
+}
+
+/** The membership of a user who is named; undefined where there is none, or several. */
+function membershipOf(services: Services, name: string): string | undefined {
+  const [user = "", team] = name.split("@");
+  const book = services.people()?.book;
+  const members = book?.membersOf(book.userNamed(user)?.id ?? "") ?? [];
+  const [only, other] = members.filter((member) => team === undefined || member.team.slug === team);
+  return other === undefined ? only?.row.id : undefined;
 }
 
 export const trySearch = operation({
@@ -144,7 +165,8 @@ export const trySearch = operation({
   responses: answers(searchReport, "What was found.", [404, 413, 415, 429, 503]),
   async run(services, { principal, body, signal }) {
     const { as, profile, explain = false, learn = false, only, ...given } = body;
-    const asked = as === undefined ? principal : await readPerson(services, principal, as, signal);
+    const asked =
+      as === undefined ? principal : await readPerson(services, principal, { id: as, field: "body.as" }, signal);
     const person = profile === undefined ? asked : services.profiles.enter(asked, profile);
     const request = { ...readDiscoverArguments(given), explain, isTrial: !learn, only };
     if (request.queries.every((query) => query === ""))

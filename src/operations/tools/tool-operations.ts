@@ -11,7 +11,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toCachedText } from "../cached-text.ts";
 import type { Decision } from "../../engine/policy/decide.ts";
-import { toolEffects } from "../../kernel/call/tool-effects.ts";
+import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { reading } from "../../engine/policy/rights.ts";
 import { decisionsOf } from "./approval-operations.ts";
 import { restContext } from "../request/tracked.ts";
@@ -43,6 +43,11 @@ const listQuery = z.object({
   cursor: schemas.cursor,
 });
 
+const decidedBy = {
+  approver: z.enum(approvers).nullable().describe("Who says yes where it asks."),
+  decided_by: schemas.nullableText.describe("The rule that decides; null where the effect alone does."),
+};
+
 const toolSummary = z
   .object({
     tool_path: z.string(),
@@ -53,7 +58,8 @@ const toolSummary = z
     namespace: z.string(),
     read_only: z.boolean(),
     effect: z.enum(toolEffects).describe("What the gateway says that it does."),
-    asks: z.boolean().describe("Whether each call waits for a person's yes, whatever its arguments are."),
+    asks: z.boolean().describe("Whether calls wait for a yes; arguments may change that (`policy/explain`)."),
+    ...decidedBy,
     annotations: schemas.json.describe("What the server says the tool does: unverified hints."),
     input: z.string().describe("Compact signature."),
     upstream_name: z.string().describe("The server's own name for it, which the rules of its entry use."),
@@ -97,7 +103,8 @@ const toolDetails = z
     input: z.string(),
     effect: z.enum(toolEffects).describe("What the gateway says that it does."),
     because: z.string().describe("Why it says so."),
-    asks: z.boolean().describe("Whether each call waits for a person's yes, whatever its arguments are."),
+    asks: z.boolean().describe("Whether calls wait for a yes; arguments may change that (`policy/explain`)."),
+    ...decidedBy,
     tokens: z.int().describe("What its definition costs in a flat list."),
     phrases: z.array(z.string()).describe("What people say when they need it, as far as the search knows."),
     definition: schemas.tool,
@@ -180,8 +187,14 @@ interface Told {
   readonly decisionOf: ReturnType<typeof decisionsOf>;
 }
 
-function toEffect(decision: Decision | undefined): Pick<z.output<typeof toolSummary>, "effect" | "asks"> {
-  return { effect: decision?.effect ?? "unknown", asks: decision?.verdict === "ask" };
+type Decided = Pick<z.output<typeof toolSummary>, "effect" | "asks" | "approver" | "decided_by">;
+
+function toEffect(decision: Decision | undefined): Decided {
+  const asks = decision?.verdict === "ask";
+  return {
+    ...{ effect: decision?.effect ?? "unknown", asks },
+    ...{ approver: asks ? decision.approver : null, decided_by: decision?.rule ?? null },
+  };
 }
 
 interface PageRequest {
@@ -245,7 +258,7 @@ function toSummary(server: ViewServer, tool: ToolEntry, { priceOf, decisionOf }:
 function toDetails(
   view: View,
   tool: ToolEntry,
-): Omit<z.output<typeof toolDetails>, "effect" | "because" | "asks" | "tokens" | "phrases" | "definition"> {
+): Omit<z.output<typeof toolDetails>, keyof Decided | "because" | "tokens" | "phrases" | "definition"> {
   const { namespace, instance } = serverOf(view, tool);
   return {
     tool_path: tool.path,

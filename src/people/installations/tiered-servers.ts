@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import type { Config, ServerConfig } from "../../config/config.ts";
+import type { Config, Installed, ServerConfig } from "../../config/config.ts";
+import type { PolicyRule } from "../../config/rows/rule-rows.ts";
 import { buildTemplateServer } from "../../config/people/personal.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
 import { parseTierFields, pathKey, type TierField } from "../../config/people/tier-fields.ts";
@@ -27,13 +28,15 @@ export interface TieredServersDeps {
   /** Where relative paths of templates start. */
   readonly directory: () => string;
   readonly teamSlug: (teamId: string) => string | undefined;
+  /** Rules of the team about calls; undefined or empty where it has none. */
+  readonly teamRules: (teamId: string) => readonly PolicyRule[] | undefined;
 }
 
 /** Templates that are kept ready. Beyond it they are made again. */
 const mostKept = 1_000;
 
 /** Servers as they were installed, made of their templates when they are first asked for. */
-export function createTieredServers({ book, config, directory, teamSlug }: TieredServersDeps) {
+export function createTieredServers({ book, config, directory, teamSlug, teamRules }: TieredServersDeps) {
   const tieredOf = new Map<string, TieredServer>();
   /** By id and version: thousands of installations are of a few templates. */
   const templates = new Map<string, Omit<TieredServer, "locks">>();
@@ -51,7 +54,12 @@ export function createTieredServers({ book, config, directory, teamSlug }: Tiere
     const team = teamSlug(row.teamId);
     const template = templateOf(row.templateId);
     if (team === undefined || template === undefined) return undefined;
-    const server = withInstallation(template.server, row, team);
+    const written = book.templates.get(row.templateId);
+    const about = {
+      ...{ id: row.id, team },
+      ...(written === undefined || written.teamId === null || written.byAdmin ? {} : { isOfTeam: true }),
+    };
+    const server = withInstallation(template.server, row, { installed: about, rules: teamRules(row.teamId) });
     return { server, fields: template.fields, locks: JSON.parse(row.locks) as string[] };
   }
 
@@ -126,7 +134,12 @@ export function fieldsOfFile({
   ];
 }
 
-function withInstallation(template: ServerConfig, row: InstallationRow, team: string): ServerConfig {
+interface OfTeam {
+  readonly installed: Installed;
+  readonly rules: readonly PolicyRule[] | undefined;
+}
+
+function withInstallation(template: ServerConfig, row: InstallationRow, { installed, rules }: OfTeam): ServerConfig {
   const { requestLogging, allow, deny = [] } = JSON.parse(row.settings) as InstallationSettings;
   const { tools } = template;
   const isNamed = template.namespace === template.slug;
@@ -143,7 +156,8 @@ function withInstallation(template: ServerConfig, row: InstallationRow, team: st
       ...tools,
       ...(allow === undefined ? {} : { within: [...(tools.within ?? []), allow] }),
       deny: [...tools.deny, ...deny],
+      ...(rules === undefined || rules.length === 0 ? {} : { rules }),
     },
-    installed: { id: row.id, team },
+    installed,
   });
 }

@@ -21,8 +21,8 @@ export function auditEvents(events: Pick<EventBus, "on">, audit: Pick<AuditLog, 
       audit.note({ actor: "gateway", via: "gateway", action: "gateway.stop", detail: { reason } }),
     ),
     events.on(["approval.requested", "approval.decided", "approval.expired", "approval.revoked"], (event) => {
-      const { type, by: actor, through: via, tool: object, id, principal, client, verdict } = event;
-      audit.note({ actor, via, action: type, object, detail: { id, principal, client, verdict } });
+      const { type, by: actor, through: via, tool: object, id, principal, client, verdict, approver } = event;
+      audit.note({ actor, via, action: type, object, detail: { id, principal, client, verdict, approver } });
     }),
     events.on(["definition.changed", "definition.held", "definition.decided"], (event) => {
       const { type, by: actor, through: via, server: object, instance, tools, reasons, verdict } = event;

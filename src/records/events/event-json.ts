@@ -3,7 +3,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { PublishedEvent } from "../../kernel/events/published-events.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
 import { toRedactedJson } from "../redaction/redacted-value.ts";
-import type { Principal } from "../../kernel/principal.ts";
+import { isApprover, type Principal } from "../../kernel/principal.ts";
 
 /** What an event as text says beyond the event itself. */
 export interface EventFacts {
@@ -124,14 +124,15 @@ export type EventShare = "whole" | "metadata";
 
 /**
  * How much of an event a principal may see; undefined for nothing. Everybody sees what happens to the instances that
- * they share, with all or with their team, and to their own, and what they do themselves. An admin also sees that
- * something happened to the instances of others and which calls they make, but neither names nor contents, and what
- * concerns the gateway.
+ * they share, with all or with their team, and to their own, what they do themselves, and which calls they may allow.
+ * An admin also sees that something happened to the instances of others and which calls they make, but neither names
+ * nor contents, and what concerns the gateway.
  */
 export function shareOf(event: PublishedEvent, principal: Principal): EventShare | undefined {
   const isAdmin = principal.roles.includes("admin");
   if (isOfGateway(event)) return isAdmin ? "whole" : undefined;
   if (event.principal === principal.id) return "whole";
+  if ("approver" in event && isApprover(principal, event.approver, event.team ?? null)) return "whole";
   if (event.principal === undefined && isSharedWith(event, principal))
     return isAdmin || !ofSomebody.has(event.type) ? "whole" : "metadata";
   return isAdmin ? "metadata" : undefined;

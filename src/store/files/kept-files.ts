@@ -120,12 +120,18 @@ export function createApprovalsFile(path: string, onFailure: (error: unknown) =>
   return createKeptFile({
     ...{ path, format: 1, what: "approvals", onFailure },
     parse: (kept) => ({
-      approvals: listOf(kept?.["approvals"] ?? []).filter((one): one is Approval => hasTexts(one, approvalTexts)),
-      grants: listOf(kept?.["grants"] ?? []).filter((one): one is Grant => hasTexts(one, grantTexts)),
+      approvals: listOf(kept?.["approvals"] ?? [])
+        .filter((one): one is Approval => hasTexts(one, approvalTexts))
+        .map((one) => ({ ...ofOneself, ...one })),
+      grants: listOf(kept?.["grants"] ?? [])
+        .filter((one): one is Grant => hasTexts(one, grantTexts))
+        .map((one) => ({ ...ofOneself, ...one })),
     }),
   });
 }
 
+/** Of those that were kept before somebody else could say yes. */
+const ofOneself = { approver: "self", team: null, user: null, roles: [] as readonly string[] } as const;
 const approvalTexts = ["id", "principal", "instance", "tool", "definition", "binding", "state"];
 const grantTexts = ["id", "kind", "principal", "instance", "tool", "definition"];
 

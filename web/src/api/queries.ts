@@ -3,7 +3,7 @@ import { api, valueOf } from "./client.ts";
 import { toFailure } from "./failure.ts";
 import { onLiveEvent } from "./live.ts";
 import { notify } from "./notices.ts";
-import type { ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
+import type { Approver, ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
 import type { OpenApi } from "../words/api-operation.ts";
 import type { StateChange } from "../words/status.ts";
 import { timeRanges, type TimedCount, type TimeRange } from "../words/time-range.ts";
@@ -221,6 +221,8 @@ export interface ToolRow {
   readonly read_only: boolean;
   readonly effect: ToolEffect;
   readonly asks: boolean;
+  readonly approver: Approver | null;
+  readonly decided_by: string | null;
   readonly annotations: unknown;
   readonly input: string;
   readonly upstream_name: string;

@@ -1,6 +1,7 @@
-import type { ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
+import type { Approver, ToolEffect } from "../../../src/kernel/call/tool-effects.ts";
 
-const texts: Readonly<Record<ToolEffect, string>> = {
+/** What calls do, as the end of a sentence. */
+export const effectNames: Readonly<Record<ToolEffect, string>> = {
   read: "only reads",
   write: "changes something",
   send: "sends something",
@@ -9,7 +10,20 @@ const texts: Readonly<Record<ToolEffect, string>> = {
   unknown: "may change something",
 };
 
-/** What the gateway says that a tool does, in a few words, and whether a person is asked before each call. */
-export function effectText({ effect, asks }: { readonly effect: ToolEffect; readonly asks: boolean }): string {
-  return asks ? `${texts[effect]}, asks first` : texts[effect];
+interface Told {
+  readonly effect: ToolEffect;
+  readonly asks: boolean;
+  readonly approver?: Approver | null | undefined;
+}
+
+/** What the gateway says that a tool does, in a few words, and whether somebody is asked before each call. */
+export function effectText({ effect, asks, approver }: Told): string {
+  if (!asks) return effectNames[effect];
+  return `${effectNames[effect]}, ${approver === undefined || approver === null ? "asks first" : approverText(approver)}`;
+}
+
+/** Who says yes to a call. */
+export function approverText(approver: Approver): string {
+  if (approver === "self") return "asks first";
+  return approver === "admin" ? "asks an admin of the gateway" : "asks another admin of the team";
 }

@@ -23,8 +23,8 @@ import type { Principal } from "../../../kernel/principal.ts";
 export interface DiscoverDeps {
   readonly viewOf: (principal: Principal) => View;
   readonly discovery: Pick<Discovery, "search" | "meant" | "toolsOf">;
-  /** Whether each call of a tool of this instance waits for a person's yes. */
-  readonly asks: (instance: InstanceId, tool: ToolEntry) => boolean;
+  /** Whether each of the principal's calls of a tool of this instance waits for a yes. */
+  readonly asks: (instance: InstanceId, tool: ToolEntry, principal: Principal) => boolean;
   readonly instanceOf: (id: InstanceId) => { readonly server: DecidingServer } | undefined;
   /** Resolves when servers that were never seen before have come up, or the signal aborts. */
   readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
@@ -47,7 +47,7 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
   const [only] = servers;
   const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
   const attempt = await searchSafely(deps, view, asked, signal);
-  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool);
+  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool, principal);
   const reads = ({ instance }: ViewServer, tool: ToolEntry): boolean => {
     const rules = deps.instanceOf(instance)?.server;
     return rules !== undefined && judgeReadOnly(tool, rules).passes;

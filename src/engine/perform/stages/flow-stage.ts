@@ -5,7 +5,7 @@ import type { ToolEffect } from "../../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import type { FlowLabels } from "../../flows/flow-labels.ts";
-import { decideCall } from "../../policy/decide.ts";
+import { decideCall, type Policy } from "../../policy/decide.ts";
 import type { PassingChecks } from "../stages.ts";
 import type { Work } from "../work.ts";
 import { calledTool } from "./policy.ts";
@@ -14,8 +14,7 @@ import { instanceOf } from "./request-facts.ts";
 export interface FlowChecksDeps {
   readonly labels: FlowLabels;
   readonly rules: readonly FlowRule[];
-  /** Effects that are asked about. */
-  readonly asked: () => readonly ToolEffect[];
+  readonly policy: () => Policy;
   readonly serverOf: (id: InstanceId) => ServerConfig | undefined;
 }
 
@@ -26,12 +25,16 @@ const reading: readonly ToolEffect[] = ["read", "unknown", "run"];
  * Labels what clients read, and holds up their calls by the rules. Throws POLICY_DENIED where a rule says so; otherwise
  * the call asks, and the question says where its client has read before.
  */
-export function createFlowChecks({ labels, rules, asked, serverOf }: FlowChecksDeps): Omit<PassingChecks, "opening"> {
+export function createFlowChecks({ labels, rules, policy, serverOf }: FlowChecksDeps): Omit<PassingChecks, "opening"> {
   function effectOf(intent: Intent, work: Work): ToolEffect | undefined {
     const called = calledTool(intent, work);
     const server = called && serverOf(called.instance);
     if (called === undefined || server === undefined) return undefined;
-    return decideCall(called.tool, server, { asked: asked(), given: () => called.given.value }).effect;
+    return decideCall(
+      called.tool,
+      { server, policy: policy(), principal: work.context.principal },
+      () => called.given.value,
+    ).effect;
   }
 
   /** Whether what comes back may be texts or data of the server: a resource, a prompt, or a result of such a tool. */

@@ -1,7 +1,5 @@
 import { digestOf, type ToolEntry } from "../../../catalog/model/snapshot.ts";
 import type { Intent } from "../../../catalog/exposure/intent.ts";
-import type { ToolRules } from "../../../config/config.ts";
-import type { Principal } from "../../../kernel/principal.ts";
 import { choosingValues } from "../../../catalog/model/effects.ts";
 import type { Instance } from "../../../servers/instance/instance.ts";
 import { toCallArguments, type CallArguments } from "../../../kernel/call/call-context.ts";
@@ -9,10 +7,16 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { InstanceId, ToolPath } from "../../../kernel/ids.ts";
 import type { SharedTasks } from "../shared-tasks.ts";
 import { requireScope, scopeOf } from "../../policy/scopes.ts";
-import type { DecidingServer } from "../../policy/decide.ts";
+import {
+  decideCall,
+  hasRules,
+  isOffered,
+  type Deciding,
+  type DecidingServer,
+  type Policy,
+} from "../../policy/decide.ts";
 import type { Profiles } from "../../policy/profiles.ts";
 import { judgeReadOnly } from "../../policy/read-only.ts";
-import { mayUse } from "../../policy/tool-rules.ts";
 import type { Gate } from "../stages.ts";
 import type { Work } from "../work.ts";
 
@@ -44,7 +48,7 @@ export function calledTool(intent: Intent, { request }: Pick<Work, "request">): 
  * is done. Throws SCOPE_INSUFFICIENT, POLICY_DENIED, NOT_READ_ONLY, and PARAMS_INVALID for somebody else's task.
  */
 export function createPolicyStage(
-  instanceOf: (id: InstanceId) => Instance | undefined,
+  { instanceOf, policy }: PolicyStageDeps,
   sharedTasks: Pick<SharedTasks, "check">,
   profiles?: Pick<Profiles, "require">,
 ): Gate {
@@ -52,20 +56,29 @@ export function createPolicyStage(
     const { context } = work;
     requireScope(context.principal, scopeOf(intent));
     const called = calledTool(intent, work);
-    if (called !== undefined) {
-      const server = instanceOf(called.instance)?.server;
-      requireAllowed(called, server?.tools, context.principal);
-      if (context.principal.profile !== undefined && server !== undefined)
+    const server = called && instanceOf(called.instance)?.server;
+    if (called !== undefined && server !== undefined) {
+      requireAllowed(called, { server, policy: policy(), principal: context.principal });
+      if (context.principal.profile !== undefined)
         profiles?.require(context.principal, called.tool, { server, given: () => called.given.value });
-      if (intent.kind === "call" && intent.readOnly === true && server !== undefined) requireReadOnly(called, server);
+      if (intent.kind === "call" && intent.readOnly === true) requireReadOnly(called, server);
     }
     return intent.kind === "call" ? undefined : sharedTasks.check(intent, work);
   };
 }
 
-function requireAllowed({ tool }: CalledTool, rules: ToolRules | undefined, principal: Principal): void {
-  if (rules !== undefined && !mayUse(principal, { rules, tool: tool.upstreamName }))
+export interface PolicyStageDeps {
+  readonly instanceOf: (id: InstanceId) => Instance | undefined;
+  readonly policy: () => Policy;
+}
+
+function requireAllowed({ tool, given }: CalledTool, deciding: Deciding): void {
+  if (!isOffered(tool, deciding))
     throw new GatewayError("POLICY_DENIED", `${tool.path} is not allowed by the configuration`);
+  if (!hasRules(deciding)) return;
+  const { verdict, rule } = decideCall(tool, deciding, () => given.value);
+  if (verdict === "deny")
+    throw new GatewayError("POLICY_DENIED", `this call of ${tool.path} is not allowed by the configuration (${rule})`);
 }
 
 /** Which of the two tools for calls a model took is its own choice; which calls pass through the second one is not. */

@@ -6,7 +6,6 @@ import type { FoundFile, FoundServer } from "../../../config/clients/import/read
 import { foreignToolFields } from "../../../config/entry/server-fields.ts";
 import { mayUse } from "../../../engine/policy/tool-rules.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
-import { localPrincipal } from "../../../kernel/principal.ts";
 import { doubtful, type Finding } from "./doctor-finding.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
 
@@ -82,7 +81,7 @@ const needed = profiledTools.filter((tool) => tool === "discover_mcp_tools" || t
 
 function notListed({ server: { entry } }: HidingAsk, written: JsonObject): readonly Hiding[] {
   const { allow, deny = [] } = entry.tools ?? {};
-  const hidden = needed.filter((tool) => !mayUse(localPrincipal, { rules: { allow, deny }, tool }));
+  const hidden = needed.filter((tool) => !mayUse({ rules: { allow, deny }, tool }));
   if (hidden.length === 0) return [];
   const key = ["tools", ...Object.keys(foreignToolFields)].find((field) => written[field] !== undefined) ?? "tools";
   const what = `its lists of tools leave out ${hidden.join(" and ")}`;

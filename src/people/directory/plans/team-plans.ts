@@ -1,4 +1,7 @@
 import type { TeamLimits, TeamRow, MembershipRow, TeamRole } from "../../../store/people-rows.ts";
+import { parseRules, rankedRoles } from "../../../config/rows/rule-rows.ts";
+import type { PolicyRule } from "../../../config/rows/rule-rows.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Plan } from "../change-queue.ts";
 import {
   conflict,
@@ -20,6 +23,8 @@ export interface TeamChange {
   readonly team: string;
   readonly title?: string | undefined;
   readonly limits?: TeamLimits | undefined;
+  /** As they were written. */
+  readonly rules?: unknown;
   readonly expected?: number | undefined;
 }
 
@@ -34,15 +39,36 @@ export function addTeam(facts: PlanFacts, { slug, title = "" }: NewTeam): Plan<M
   return { writes: { teams: [team] }, action: "team.add", object: slug, team: slug, result: undefined };
 }
 
-export function changeTeam(facts: PlanFacts, { team: slug, title, limits, expected }: TeamChange): Plan<void> {
+export function changeTeam(facts: PlanFacts, { team: slug, title, limits, rules, expected }: TeamChange): Plan<void> {
   const team = facts.teamOf(slug);
   if (limits !== undefined && !facts.isAdmin(facts.by)) throw forbidden("only an admin of the gateway sets limits");
   const change = {
     ...(title === undefined ? {} : { title: title.slice(0, 100) }),
     ...(limits === undefined ? {} : { limits }),
+    ...(rules === undefined ? {} : { rules: toTeamRules(rules) }),
   };
   const about = { action: "team.change", object: slug, team: slug, detail: change };
   return { writes: { teams: [revise(team, expected, change)] }, ...about, result: undefined };
+}
+
+/** Each gateway has the rules of all teams in memory. */
+const longestRules = 65_536;
+
+/** Rules of a team make calls stricter, and nothing else. Throws PARAMS_INVALID with the place in them. */
+function toTeamRules(written: unknown): readonly PolicyRule[] {
+  const refuse = (problem: string): never => {
+    throw new GatewayError("PARAMS_INVALID", `body.${problem}`, { data: { field: "body.rules" } });
+  };
+  const parsed = parseRules(written);
+  if ("problem" in parsed) return refuse(parsed.problem);
+  const known: readonly string[] = rankedRoles;
+  for (const [at, { then, roles = [] }] of parsed.rules.entries()) {
+    if (then === "allow") refuse(`rules[${at}].then: rules of a team only make calls stricter: expected deny or ask`);
+    if (!roles.every((role) => known.includes(role)))
+      refuse(`rules[${at}].roles: expected some of ${known.join(", ")}`);
+  }
+  if (JSON.stringify(parsed.rules).length > longestRules) refuse("rules: they are too long together");
+  return parsed.rules;
 }
 
 export function removeTeam(facts: PlanFacts, slug: string, expected?: number): Plan<void> {

@@ -17,7 +17,8 @@ import {
   createKeptSearches,
   createMemberPins,
   addSessionBrowsers,
-} from "../migrations/state/state-0007-0013.ts";
+  addTeamRules,
+} from "../migrations/state/state-0007-0014.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -46,4 +47,5 @@ export const stateSteps: Migrations = {
   "0011": createKeptSearches,
   "0012": createMemberPins,
   "0013": addSessionBrowsers,
+  "0014": addTeamRules,
 };

@@ -37,7 +37,9 @@ export function Approvals() {
 }
 
 function Inbox({ all }: { readonly all: readonly Approval[] }) {
-  const waiting = all.filter(({ state }) => state === "waiting");
+  const open = all.filter(({ state }) => state === "waiting");
+  const waiting = open.filter(({ mayDecide }) => mayDecide);
+  const elsewhere = open.filter(({ mayDecide }) => !mayDecide);
   const decided = all.filter(({ state }) => state !== "waiting");
   return (
     <>
@@ -53,6 +55,17 @@ function Inbox({ all }: { readonly all: readonly Approval[] }) {
           <ul className="list approvals">
             {waiting.map((one) => (
               <Waiting key={one.id} one={one} />
+            ))}
+          </ul>
+        </Section>
+      )}
+      {elsewhere.length > 0 && (
+        <Section title="Waiting for others" about="Somebody else says yes to these calls of yours">
+          <ul className="list approvals">
+            {elsewhere.map((one) => (
+              <li key={one.id} className="approval" id={one.id}>
+                <Asked one={one} />
+              </li>
             ))}
           </ul>
         </Section>
@@ -89,18 +102,7 @@ function Waiting({ one }: { readonly one: Approval }) {
   );
   return (
     <li className="approval" id={one.id}>
-      <p className="named">
-        <ServerIcon name={one.server} />
-        <span className="grow">
-          Allow <strong>{plain(one.tool)}</strong>? It {effectText({ effect: one.effect, asks: false })} (
-          {plain(one.because)}).
-        </span>
-      </p>
-      <pre className="given">{pretty(one.arguments)}</pre>
-      <p className="muted">
-        Asked by {plain(one.client)}, <span title={fullTime(one.askedAt)}>{agoShort(one.askedAt)}</span>; expires{" "}
-        {fullTime(one.expiresAt)}.
-      </p>
+      <Asked one={one} />
       <div className="actions">
         <Button isBusy={decide.isPending} onClick={() => decide.mutate({ decision: "deny", for: "once" })}>
           No
@@ -120,6 +122,30 @@ function Waiting({ one }: { readonly one: Approval }) {
       </div>
       {decide.error !== null && <FailureNote error={decide.error} />}
     </li>
+  );
+}
+
+/** The question, and who says yes to it. */
+function Asked({ one }: { readonly one: Approval }) {
+  const team = one.team === null ? "" : ` in ${plain(one.team)}`;
+  return (
+    <>
+      <p className="named">
+        <ServerIcon name={one.server} />
+        <span className="grow">
+          Allow <strong>{plain(one.tool)}</strong>? It {effectText({ effect: one.effect, asks: false })} (
+          {plain(one.because)}).
+        </span>
+      </p>
+      <pre className="given">{pretty(one.arguments)}</pre>
+      <p className="muted">
+        Asked by {plain(one.client)}
+        {one.approver !== "self" && ` for ${plain(one.personName ?? one.person)}${team}`},{" "}
+        <span title={fullTime(one.askedAt)}>{agoShort(one.askedAt)}</span>; expires {fullTime(one.expiresAt)}.
+        {one.approver !== "self" &&
+          ` Decided by ${one.approver === "admin" || one.team === null ? "an admin of the gateway" : "an admin of the team"}, not by the person who asks.`}
+      </p>
+    </>
   );
 }
 

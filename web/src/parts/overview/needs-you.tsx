@@ -21,7 +21,7 @@ type Standing = Schemas["ServerStatus"];
 export function NeedsYou({ status }: { readonly status: Schemas["GatewayStatus"] }) {
   const ill = status.servers.filter(needsPerson);
   const { data: asked } = useQuery(queries.approvals);
-  const waiting = (asked?.approvals ?? []).filter(({ state }) => state === "waiting").length;
+  const waiting = (asked?.approvals ?? []).filter(({ state, mayDecide }) => state === "waiting" && mayDecide).length;
   const { data: changed } = useQuery({ ...queries.definitions, enabled: mayDecideDefinitions(useWho()) });
   const held = (changed?.servers ?? []).flatMap(({ id, server, definitions }) => {
     const tools = definitions.filter(({ state }) => state === "held").length;

@@ -10,6 +10,7 @@ import { RevisedForm, Steady, useRevisedChange } from "../forms/conflict.tsx";
 import { FieldList, type Fields } from "../forms/order-form.tsx";
 import { Section } from "../page.tsx";
 import { FailureNote } from "../basic/states.tsx";
+import { TeamRules } from "./team-rules.tsx";
 import { NewOwner } from "./team-members.tsx";
 
 type Team = Schemas["Team"];
@@ -63,6 +64,7 @@ function Settings({ base, renew }: { readonly base: Revised<Team>; readonly rene
           <FieldList fields={fields} typed={{ values: given, set }} />
         </RevisedForm>
       </Section>
+      <TeamRules latest={base} />
       {mayOwnTeam(who, team) && (
         <>
           <NewOwner team={team} />

@@ -47,7 +47,12 @@ const columns: readonly Column<Row>[] = [
     heading: "Changes",
     width: "minmax(7.5rem, 0.7fr)",
     sortBy: effectText,
-    cell: (row) => <span className={row.effect === "read" ? "muted" : undefined}>{effectText(row)}</span>,
+    cell: (row) => (
+      <>
+        <span className={row.effect === "read" ? "muted" : undefined}>{effectText(row)}</span>
+        {row.decided_by !== null && <span className="second">{plain(row.decided_by)}</span>}
+      </>
+    ),
   },
   {
     heading: "Tokens",

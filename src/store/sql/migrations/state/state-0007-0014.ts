@@ -105,3 +105,11 @@ export async function addSessionBrowsers(db: Kysely<unknown>): Promise<void> {
     .addColumn("browser", "text", (column) => column.notNull().defaultTo(""))
     .execute();
 }
+
+/** Rules of a team about calls of the servers that it installed. */
+export async function addTeamRules(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable("team")
+    .addColumn("rules", "text", (column) => column.notNull().defaultTo(""))
+    .execute();
+}
