@@ -73,19 +73,8 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const { recordCall, store } = records;
   const discovery = createSearches({ ...shared, fleet, store: kept, teamOf: people.teamOf });
   const engine = createEngine({
-    ...{
-      ...shared,
-      late,
-      people,
-      fleet,
-      views,
-      discovery,
-      store: kept,
-      recordCall,
-      audit,
-      traces,
-      logins: servers.logins,
-    },
+    ...{ ...shared, late, people, fleet, views, discovery, store: kept, recordCall, audit, traces },
+    logins: servers.logins,
   });
   const calls = createCallUsage({ events, clock, store, fleet });
   const pins = wirePins({ ...shared, profiles: views.profiles, store: kept, records, usage: calls });
@@ -102,16 +91,8 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
     ...{ events, late, kept, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
-    ...{
-      viewOf: views.viewOf,
-      namesInTurns: views.namesInTurns,
-      profiles: views.profiles,
-      discovery,
-      engine,
-      pins,
-      usage,
-      mcp,
-    },
+    ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, profiles: views.profiles },
+    ...{ discovery, engine, pins, usage, mcp },
     ...{ live, messages, webhooks, metrics, definitions: createDefinitionDesk(definitions, { fleet, events }) },
   };
 }

@@ -2,15 +2,13 @@ import { isOn, textOption } from "../../config/given.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import type { TypesOf } from "../../operations/operation.ts";
 import type {
-  clearFlowLabels,
   decideApproval,
-  explainPolicy,
   listApprovals,
-  listFlowLabels,
   listGrants,
   revokeGrant,
   showApproval,
 } from "../../operations/tools/approval-operations.ts";
+import type { clearFlowLabels, explainPolicy, listFlowLabels } from "../../operations/tools/policy-operations.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { openGatewayClient, type GatewayClient } from "../gateway/gateway-client.ts";
 import { printAnswer, printDone } from "../gateway/list-output.ts";

@@ -3,7 +3,7 @@ import { createTextCache } from "../../operations/cached-text.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { createTrialTurns } from "../../operations/servers/trial-turns.ts";
 import type { Services } from "../../operations/services.ts";
-import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
+import { createRestQuestions, questionOperations } from "../../operations/tools/asked-questions.ts";
 import { createResourceLeases } from "../../operations/tools/resource-leases.ts";
 import { createRestApp } from "./app.ts";
 import type { RestDeps, Route } from "./route.ts";
@@ -28,10 +28,10 @@ import { instanceOperations } from "../../operations/servers/instance-operations
 import { pinOperations } from "../../operations/tools/pin-operations.ts";
 import { profileOperations } from "../../operations/tools/profile-operations.ts";
 import { approvalOperations } from "../../operations/tools/approval-operations.ts";
+import { policyOperations } from "../../operations/tools/policy-operations.ts";
 import { definitionOperations } from "../../operations/tools/definition-operations.ts";
 import { keptSearchOperations } from "../../operations/tools/kept-search-operations.ts";
 import { namespaceOperations } from "../../operations/tools/namespace-operations.ts";
-import { questionOperations } from "../../operations/tools/question-operations.ts";
 import { promptOperations } from "../../operations/tools/prompt-operations.ts";
 import { resourceOperations } from "../../operations/tools/resource-operations.ts";
 import { searchOperations } from "../../operations/tools/search-operations.ts";
@@ -88,6 +88,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(toolRuleOperations),
     ...of(searchOperations),
     ...of(approvalOperations),
+    ...of(policyOperations),
     ...of(definitionOperations),
     ...of(keptSearchOperations),
     ...of(pinOperations),

@@ -13,7 +13,7 @@ import { toCachedText } from "../cached-text.ts";
 import type { Decision } from "../../engine/policy/decide.ts";
 import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { reading } from "../../engine/policy/rights.ts";
-import { decisionsOf } from "./approval-operations.ts";
+import { decisionsOf } from "./policy-operations.ts";
 import { restContext } from "../request/tracked.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
