@@ -113,7 +113,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
 
 /** Loaded with the first server that is to be confined: most gateways of one person have none. */
 function createConfine({ loadLate, environment, dataDir, configFile }: ConnectionsDeps): Confine {
-  const load = async () => await import("../../servers/sandbox/sandbox.ts");
+  const load = async () => await import("../../servers/sandbox/confine.ts");
   const own = () => ({ dataDir, configFile: configFile(), home: environment["HOME"] });
   const open = openOnce(async () => {
     const { createSandbox } = await loadLate("confinement of servers", load);

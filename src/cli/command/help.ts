@@ -8,6 +8,8 @@ export const commandGroups: Readonly<Record<string, string>> = {
   "Use tools": "search call approvals tools show policy definitions resources read prompts",
   Servers: "servers login logout restart logs",
   "AI clients": "import clients connect disconnect profiles hook",
+  Servers: "servers sandbox login logout restart logs",
+  "AI clients": "import clients connect disconnect hook",
   Teams: "user team invite token app session client template install uninstall installations secret key",
   Upkeep: "doctor config calls tokens usage events protocol audit trust backup restore db completion",
 };

@@ -2,7 +2,7 @@ import { open, readlink, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isWithin } from "./guarded-places.ts";
 
-/** What is visible in every sandbox. */
+/** Visible in every sandbox. */
 export const systemFolders: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /** Where a server's own home is, to its own eyes. No system has such a folder, so that none is covered. */
@@ -65,7 +65,7 @@ async function isExecutable(file: string): Promise<boolean> {
   );
 }
 
-/** What is at a path, with links followed; undefined for nothing, and for sockets and devices. */
+/** The kind of a path, with links followed; undefined for nothing, and for sockets and devices. */
 export async function kindOf(path: string): Promise<"file" | "folder" | undefined> {
   return await stat(path).then(
     (found) => (found.isDirectory() ? "folder" : found.isFile() ? "file" : undefined),

@@ -29,7 +29,7 @@ export interface SandboxPlan {
   /** Absolute; undefined where the command is found nowhere. */
   readonly command: string | undefined;
   readonly visible: readonly VisiblePlace[];
-  /** Within what is visible, hidden again. */
+  /** Hidden again, within visible places. */
   readonly hidden: readonly { readonly path: string; readonly isFolder: boolean }[];
   /** Why something that the entry names cannot be seen, one sentence each. */
   readonly notes: readonly string[];
@@ -41,7 +41,7 @@ const mostArguments = 200;
 const real = async (path: string): Promise<string | undefined> => await realpath(path).catch(() => undefined);
 
 /**
- * Decides what the process sees. Every link is followed once, here; what it led to is what is bound. Rejects with
+ * Decides what the process sees. Every link is followed once, here; the place that it led to is bound. Rejects with
  * SANDBOX_REFUSED where `write` or `read` covers what no server may have.
  */
 export async function planSandbox(

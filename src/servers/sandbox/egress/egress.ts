@@ -1,5 +1,4 @@
 import { connect, type Server, type Socket } from "node:net";
-import type { LookupFunction } from "node:net";
 import { createAddressRules } from "../../logins/protocol/addresses.ts";
 import type { DeniedReach } from "../../upstream/connection.ts";
 import type { AllowedNames } from "./allowed-names.ts";
@@ -10,8 +9,6 @@ import type { NamespaceSockets } from "./namespace-sockets.ts";
 export interface EgressDeps {
   readonly names: AllowedNames;
   readonly onDenied: (denied: DeniedReach) => void;
-  /** How names are resolved, within the rules; replaced in tests. */
-  readonly lookupFor?: (reach: "public" | "private") => LookupFunction;
 }
 
 /** Names that have an address of the sandbox at a time. Beyond it, the one that was used longest ago loses it. */
@@ -114,7 +111,7 @@ async function carry(socket: Socket, name: string, deps: EgressDeps): Promise<vo
         ? "the connection did not say for which host it is"
         : "the connection was for another host",
     );
-  const lookup = (deps.lookupFor ?? ((wanted) => createAddressRules(wanted).lookup))(reach);
+  const { lookup } = createAddressRules(reach);
   const far = connect({ host: name, port, lookup, allowHalfOpen: true, timeout: dialMs });
   far.once("timeout", () => far.destroy());
   far.once("connect", () => {

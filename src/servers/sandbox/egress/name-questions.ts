@@ -11,7 +11,7 @@ const longestMessage = 512;
 const addressType = 1;
 const classes = { internet: 1, any: 255 };
 
-/** Reads a message; undefined for what is no plain question. Takes time linear in its length. Pure. */
+/** Reads a message; undefined for anything but a plain question. Takes time linear in its length. Pure. */
 export function readQuestion(message: Buffer): NameQuestion | undefined {
   if (message.length < 17 || message.length > longestMessage) return undefined;
   const flags = message.readUInt16BE(2);

@@ -10,7 +10,7 @@ export interface NamespaceSockets {
   readonly questions: UdpSocket;
 }
 
-/** Runs in the network of the sandbox: opens the sockets, hands them over, and is gone before anything uses them. */
+/** Runs in the network of the sandbox: opens the sockets, hands them over, and ends before anything uses them. */
 const script = `
 process.on("disconnect", () => process.exit(1));
 const { createServer } = require("node:net");

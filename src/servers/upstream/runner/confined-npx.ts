@@ -35,6 +35,7 @@ const mostKnown = 1_000;
 /** npm takes more than a small server. */
 const leastMb = 2_048;
 const longestAnswer = 10_000;
+const reachMs = 10_000;
 
 /**
  * Runs inside. npx with a command of its own installs as ever and then starts that. If it cannot, what was installed
@@ -61,10 +62,18 @@ const known = () => {
   }
 };
 const fresh = () => known() !== undefined && Date.now() - statSync(manifest).mtimeMs < ${goodForMs};
+// Without the network npm takes what it knows, after a minute, and does not say so.
+const isReached = async () => {
+  if (known() === undefined || Object.keys(process.env).some((name) => /^https?_proxy$/i.test(name))) return true;
+  const registry = process.env.npm_config_registry ?? process.env.NPM_CONFIG_REGISTRY ?? "https://registry.npmjs.org/";
+  const asked = fetch(new URL(name, registry.replace(/\\/?$/, "/")), { method: "HEAD", signal: AbortSignal.timeout(${reachMs}) });
+  return await asked.then(() => true, () => false);
+};
+(async () => {
 let code = 0;
 if (!fresh()) {
   const words = ["--yes", "--package=" + specification, "-c", ":"];
-  code = spawnSync(npx, words, { stdio: ["ignore", "ignore", "inherit"] }).status;
+  code = (await isReached()) ? spawnSync(npx, words, { stdio: ["ignore", "ignore", "inherit"] }).status : 1;
   const now = new Date();
   if (code === 0 && known() !== undefined) utimesSync(manifest, now, now);
 }
@@ -72,7 +81,8 @@ const found = known();
 if (found !== undefined && code !== 0)
   process.stderr.write("(npm could not look for a newer version; version " + found.version + " is used, which is installed)\\n");
 process.stdout.write(JSON.stringify(found ?? {}));
-process.exit(found === undefined ? 1 : 0);
+process.exitCode = found === undefined ? 1 : 0;
+})();
 `;
 
 /** Nothing is known to be installed. */

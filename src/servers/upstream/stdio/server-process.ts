@@ -39,7 +39,7 @@ export type SpawnServer = (
   signal: AbortSignal,
 ) => Promise<ServerProcess>;
 
-/** Whose process it is, and what is told of it. */
+/** Whose process it is, and who hears of it. */
 export interface ProcessListener {
   /** Names the server as one person has it; a confined process has a home under this name. */
   readonly instance: string;

@@ -94,7 +94,7 @@ interface Start {
   readonly wanted: WantedProcess;
   readonly here: Bubblewrap;
   readonly limit: TaskLimit | undefined;
-  /** What is left to be done when the tree has ended. */
+  /** Left to be done when the tree has ended. */
   readonly ends: (() => void | Promise<void>)[];
 }
 
