@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import type { Socket as UdpSocket } from "node:dgram";
 import type { Server } from "node:net";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { abortReason } from "../../../kernel/runtime/abort.ts";
+import { abortAfter, abortReason, sleep } from "../../../kernel/runtime/abort.ts";
 
 /** Sockets of a sandbox's network that belong to this process. */
 export interface NamespaceSockets {
@@ -29,12 +30,13 @@ const openMs = 15_000;
 
 /**
  * Opens a listener for each port and a socket for questions to a name server in the network of a process, which must
- * not run anything yet. Rejects with SANDBOX_UNAVAILABLE, or the signal's reason.
+ * not run anything yet. Rejects with SPAWN_FAILED, or the signal's reason.
  */
 export async function openSockets(
   { nsenter, pid, ports }: { readonly nsenter: string; readonly pid: number; readonly ports: readonly number[] },
   signal: AbortSignal,
 ): Promise<NamespaceSockets> {
+  await untilMapped(pid, signal);
   const enter = ["--target", String(pid), "--user", "--net", "--preserve-credentials"];
   const child = spawn(nsenter, [...enter, process.execPath, "-e", script, JSON.stringify(ports)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
@@ -60,10 +62,18 @@ export async function openSockets(
   questions?.close();
   for (const server of listeners) server.close();
   if (signal.aborted) throw abortReason(signal);
-  const why =
-    said
-      .trim()
-      .split("\n")
-      .find((line) => line.includes("rror") || line.includes("nsenter")) ?? `code ${code}`;
-  throw new GatewayError("SANDBOX_UNAVAILABLE", `the network of a sandbox could not be opened (${why.slice(0, 200)})`);
+  const lines = said.split("\n").filter((line) => /(?:Error: |nsenter: )/.test(line));
+  const why = lines[0]?.slice(0, 200) ?? `code ${String(code)}`;
+  throw new GatewayError("SPAWN_FAILED", `the network of a sandbox could not be opened (${why.slice(0, 200)})`);
+}
+
+const lookMs = 2;
+
+/**
+ * Waits until bubblewrap has said which user the process is. A process that enters before is no user that the kernel
+ * knows, and loses the right to open ports when it starts a program.
+ */
+async function untilMapped(pid: number, signal: AbortSignal): Promise<void> {
+  const limit = abortAfter(openMs, signal);
+  while ((await readFile(`/proc/${pid}/uid_map`, "utf8").catch(() => "ended")) === "") await sleep(lookMs, limit);
 }
