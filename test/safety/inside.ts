@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
 
 export const insideServer = fileURLToPath(new URL("inside-server.mjs", import.meta.url));
 
@@ -61,8 +62,12 @@ export async function openInside({
     directory,
     home,
     async run(code) {
-      const result = await execute(gateway.url, "inside:run", { code });
-      const text: string = result.content?.[0]?.text ?? "";
+      const { result, text } = await until(async () => {
+        const answer = await execute(gateway.url, "inside:run", { code });
+        const said: string = answer.content?.[0]?.text ?? "";
+        // On a busy machine the first call comes before the server has said what it is.
+        return said.includes('"SERVER_STARTING"') ? undefined : { result: answer, text: said };
+      });
       if (result.isError === true) throw new Error(text);
       try {
         return JSON.parse(text);
