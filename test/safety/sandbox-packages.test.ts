@@ -96,6 +96,7 @@ test.runIf(process.env["TOOLYARD_TEST_LAPTOP"])(
     }
     expect(last.filter(({ tools }) => tools === 0)).toEqual([]);
     expect(last).toHaveLength(Object.keys(mcpServers).length);
+    await gateway[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   },
 );

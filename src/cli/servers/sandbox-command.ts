@@ -60,7 +60,7 @@ function toText({ slug }: ServerConfig, explained: ExplainedSandbox): readonly s
   ];
 }
 
-/** Whether a new server is worth trying in a sandbox first: it is downloaded, and does not live on your keys or files. */
+/** Whether a new server is tried in a sandbox first: it is downloaded, and does not live on your keys or files. */
 export function isForSandbox({ servers }: Config, name: string): boolean {
   const transport = servers.find(({ key }) => key === name)?.transport;
   if (transport === undefined || !hasProcess(transport) || transport.sandbox !== undefined) return false;

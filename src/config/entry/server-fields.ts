@@ -314,7 +314,7 @@ export const entryRows = {
   ...foreignToolFields,
 };
 
-/** Copilot's CLI and agent write `tools` as the list of offered tools, with `["*"]` for all. */
+/** As Copilot writes it, with `["*"]` for all. */
 export const listedTools = toolList("tools that are offered, as Copilot writes it");
 
 /**
@@ -322,16 +322,6 @@ export const listedTools = toolList("tools that are offered, as Copilot writes i
  * model searches for the tools first, descriptions for people, and how the client displays or develops the server.
  */
 export const meaninglessFields: readonly string[] = [
-  "alwaysAllow",
-  "autoApprove",
-  "trust",
-  "default_tools_approval_mode",
-  "deferTools",
-  "deferred",
-  "alwaysLoad",
-  "alwaysLoadTools",
-  "description",
-  "gallery",
-  "version",
-  "dev",
+  ..."alwaysAllow autoApprove trust default_tools_approval_mode deferTools deferred alwaysLoad".split(" "),
+  ..."alwaysLoadTools description gallery version dev".split(" "),
 ];

@@ -27,8 +27,9 @@ export interface ProgramPlaces {
 const mostHops = 24;
 
 /**
- * Finds a command as the system would (one in the server's own home was installed there by npx), and the folders without which it does not run: those of version managers,
- * environments and interpreters that it leads to by links and first lines (`#!`).
+ * Finds a command as the system would, and the folders without which it does not run: those of version managers,
+ * environments and interpreters that it leads to by links and first lines (`#!`). One in the server's own home was
+ * installed there by npx.
  */
 export async function findProgram(command: string, search: ProgramSearch): Promise<ProgramPlaces> {
   if (isWithin(command, innerHome)) return { ...(await findProgram("node", search)), file: command };

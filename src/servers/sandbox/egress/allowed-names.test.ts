@@ -20,7 +20,8 @@ describe("names that may be reached", () => {
     ["any.test", 8443, "public"],
   ])("%s:%d is %s", (name, port, reach) => expect(names.reach(name, port)).toBe(reach));
 
-  test("ports are those that any name may have", () => expect([...names.ports].sort()).toEqual([443, 5432, 80, 8443]));
+  test("ports are those that any name may have", () =>
+    expect(new Set(names.ports)).toEqual(new Set([80, 443, 5432, 8443])));
 });
 
 function question(name: string, type = 1): Buffer {

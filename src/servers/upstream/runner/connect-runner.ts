@@ -7,7 +7,7 @@ import { childEnvironment, type Environment } from "../../process/child-environm
 import { connectStdio } from "../stdio/connect-stdio.ts";
 import type { SpawnServer } from "../stdio/server-process.ts";
 import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
-import { createConfinedNpx, isConfined, withRegistry } from "./confined-npx.ts";
+import { createConfinedNpx, isConfined, withRegistry, type ConfinedNpx } from "./confined-npx.ts";
 import { createInstalledNpx } from "./installed-npx.ts";
 import { findNpxFolders, type NpxFolders, npxFormOf } from "./npx-form.ts";
 import { packageRunnerOf } from "./package-runner.ts";
@@ -104,26 +104,9 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
     return true;
   }
 
-  async function connectConfined(options: StdioOptions, signal: AbortSignal): Promise<StdioConnection> {
-    const { server, transport, events, instance = server } = options;
-    if (!isConfined(transport)) return await connectStdio(options, deps.spawn, signal);
-    const listener = { instance, events, onStderr: events.onStderr };
-    const direct = await confined.install(transport, listener, signal);
-    const runner = packageRunnerOf(transport) ?? "docker";
-    const sandbox = withRegistry(transport, runner, transport.sandbox);
-    if (direct === undefined)
-      return await connectStdio({ ...options, transport: { ...transport, sandbox } }, deps.spawn, signal);
-    try {
-      return await connectStdio({ ...options, transport: direct }, deps.spawn, signal);
-    } catch (error) {
-      confined.forget(transport, instance);
-      throw error;
-    }
-  }
-
   return async (options, signal) => {
     const { transport } = options;
-    if (isConfined(transport)) return await connectConfined(options, signal);
+    if (isConfined(transport)) return await connectConfined(options, { confined, spawn: deps.spawn }, signal);
     if (packageRunnerOf(transport) !== "npx") return await connectStdio(options, deps.spawn, signal);
     const direct = await connectFromFolder(options, signal);
     if (direct !== undefined) return direct;
@@ -141,4 +124,23 @@ function mayRepair(repairedAtMs: Map<string, number>, folder: string, nowMs: num
   if (repairedAtMs.size >= mostRepaired && oldest !== undefined) repairedAtMs.delete(oldest);
   repairedAtMs.set(folder, nowMs);
   return true;
+}
+
+/** What npx would start is installed first. Every other runner runs inside, with its registry beside its hosts. */
+async function connectConfined(
+  options: StdioOptions,
+  { confined, spawn }: { readonly confined: ConfinedNpx; readonly spawn: SpawnServer },
+  signal: AbortSignal,
+): Promise<StdioConnection> {
+  const { server, transport, events, instance = server } = options;
+  if (!isConfined(transport)) return await connectStdio(options, spawn, signal);
+  const listener = { instance, events, onStderr: events.onStderr };
+  const direct = await confined.install(transport, listener, signal);
+  const sandbox = withRegistry(transport, packageRunnerOf(transport) ?? "docker", transport.sandbox);
+  try {
+    return await connectStdio({ ...options, transport: direct ?? { ...transport, sandbox } }, spawn, signal);
+  } catch (error) {
+    confined.forget(transport, instance);
+    throw error;
+  }
 }
