@@ -17,7 +17,8 @@ const kinds = { bare: {}, closed: { sandbox: { network: [] } }, names: { sandbox
 
 const directory = mkdtempSync(join(tmpdir(), "toolyard-sandbox-start-"));
 const mcpServers = Object.fromEntries(Object.entries(kinds).map(([name, more]) => [name, { ...entry, ...more }]));
-const gateway = await startGateway({ config: { mcpServers }, directory });
+const main = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const gateway = await startGateway({ config: { mcpServers }, directory, main });
 const ask = async (method: string, path: string) => await askOwner(join(directory, "data"), method, path);
 const taken = new Map<string, number[]>(Object.keys(kinds).map((name) => [name, []]));
 try {
