@@ -30,8 +30,8 @@ try {
   for (let round = 0; round < starts; round += 1)
     for (const [name, times] of taken) {
       const begunMs = performance.now();
-      const { status } = await ask("POST", `/api/instances/${name}/restart`);
-      if (status >= 300) throw new Error(`${name} was not restarted: ${status}`);
+      const { status, text } = await ask("POST", `/api/instances/${name}/restart`);
+      if (status >= 300) throw new Error(`${name} was not restarted: ${status} ${text}`);
       times.push(performance.now() - begunMs);
     }
 } finally {
