@@ -232,6 +232,11 @@ export const wings = [
         ],
       },
       {
+        name: "sandbox",
+        about: "confined processes: what they see, and which hosts they reach; loaded with the first one",
+        rooms: [{ name: "egress", about: "names to addresses, and connections to the hosts that a server may reach" }],
+      },
+      {
         name: "logins",
         about: "logging in at servers that ask for it",
         rooms: [

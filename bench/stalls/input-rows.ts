@@ -224,6 +224,10 @@ export const notInputs: Readonly<Record<string, string>> = {
   "src/people/sign-in/provider-connection.ts": "a secret's file that the configuration names",
   "src/servers/process/orphan-sweep.ts": "files of the data directory",
   "src/servers/process/process-table.ts": "the kernel's files of this machine's processes",
+  "src/servers/sandbox/bubblewrap.ts": "switches of this kernel, and the words of bubblewrap",
+  "src/servers/sandbox/task-limit.ts": "the kernel's files of control groups",
+  "src/servers/sandbox/confine.ts": "the words of bubblewrap",
+  "src/servers/sandbox/egress/namespace-sockets.ts": "the words of our own child",
   "src/servers/upstream/runner/installed-npx.ts": "the kernel's files of our own children",
 };
 
@@ -236,6 +240,8 @@ export const smallInputs: Readonly<Record<string, string>> = {
   "src/wire/http/plain-request.ts": "usualBytes = 256 * 1024",
   "src/servers/logins/outgoing.ts": "answerBytes = 256 * 1024",
   "src/servers/logins/flow/login-route.ts": "answerBytes = 256 * 1024",
+  "src/servers/sandbox/egress/egress.ts": "mostChunks = 64",
+  "src/servers/upstream/runner/confined-npx.ts": "longestAnswer = 10_000",
   // Numbers of an endpoint that the configuration names, parsed once.
   "src/catalog/discovery/meaning/embedding-request.ts": "answerByteLimit = 12_582_912",
 };

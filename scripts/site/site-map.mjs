@@ -55,6 +55,7 @@ export const siteMap = [
       ["docs/upgrading.md", "Upgrading"],
       ["docs/safety.md", "Safety of calls"],
       ["docs/profiles.md", "Profiles"],
+      ["docs/sandbox.md", "Servers in a sandbox"],
       ["docs/security.md", "Security"],
       ["docs/teams.md", "People and teams"],
       ["docs/team-servers.md", "Servers of teams"],

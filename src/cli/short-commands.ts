@@ -19,6 +19,7 @@ export { install, installations, key, secret, template, uninstall } from "./peop
 export { importServers as import } from "./import/import-command.ts";
 export { config } from "./setup/config-command.ts";
 export { doctor } from "./doctor/doctor-command.ts";
+export { sandbox } from "./servers/sandbox-command.ts";
 export { servers } from "./servers/servers-command.ts";
 export { invite, team } from "./people/team-command.ts";
 export { login, logout } from "./setup/login-command.ts";

@@ -5,6 +5,7 @@ import type { Refill } from "./entry/entry-variables.ts";
 import type { ProcessKind, RemoteKind } from "./entry/transports.ts";
 import type { instanceRows, serverTimes } from "./rows/instance-rows.ts";
 import type { PolicyRule } from "./rows/rule-rows.ts";
+import type { SandboxMode } from "./rows/sandbox-rows.ts";
 import type { ProviderSettings } from "./rows/provider-rows.ts";
 import type { plainFields } from "./entry/server-fields.ts";
 import type { Facts, Resolved } from "./rows/setting-row.ts";
@@ -57,6 +58,7 @@ export interface ConfigIdentity {
 export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly startTimeoutMs: number | undefined;
   readonly scope: "shared" | "user";
+  readonly sandboxMode: SandboxMode;
 }
 
 export type Transport = StdioTransport | HttpTransport;
@@ -71,6 +73,25 @@ export interface StdioTransport {
    */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Absent where the process is not confined. */
+  readonly sandbox?: SandboxRules;
+}
+
+/** What a confined process may reach. Paths are absolute. */
+export interface SandboxRules {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** Folders that the server is told as its roots, which it may read. */
+  readonly roots: readonly string[];
+  /** Host names, with `*` as a wildcard and perhaps a port; or `host` for the network of this machine. */
+  readonly network: "host" | readonly string[];
+  readonly memoryMb: number;
+  readonly processes: number;
+  readonly tmpMb: number;
+  /** Whether it may make sandboxes of its own, as browsers do. */
+  readonly browser: boolean;
+  /** Whether it is started without where this machine cannot confine it. */
+  readonly isOptional: boolean;
 }
 
 export interface HttpTransport {

@@ -15,6 +15,7 @@ import { get, post, run } from "../harness/rest.ts";
 import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { openDefined, type Defined } from "../safety/defined.ts";
+import { insideServer } from "../safety/inside.ts";
 import { startWebhookReceiver, webhookSettings, type WebhookReceiver, type WrittenEvent } from "./webhook-receiver.ts";
 
 const alice = createToken();
@@ -49,6 +50,7 @@ beforeAll(async () => {
       twins: badServer("--duplicate", "--behaviours", "none"),
       asker: { ...badServer("--behaviours=echo"), tools: { ask: ["echo"] } },
       changing: changing.entry,
+      caged: { command: process.execPath, args: [insideServer], sandbox: { network: ["api.example.com"] } },
       dead: { ...badServer("--behaviours=dead"), command: join(directory, "missing") },
       hers: { ...badServer("--behaviours=canary"), scope: "user" },
     },
@@ -121,7 +123,10 @@ const ofAlice = { principal: "alice", team: "acme" };
 /** Every type that leaves the gateway: a type without a row here is no valid program. */
 const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopping">, Row>> = {
   "gateway.listening": { cause: nothing, event: { server: null, data: { address: expect.stringMatching(/^http:/) } } },
-  "config.changed": { cause: nothing, event: { data: { file: expect.any(String), added: 9, changed: 0, removed: 0 } } },
+  "config.changed": {
+    cause: nothing,
+    event: { data: { file: expect.any(String), added: 10, changed: 0, removed: 0 } },
+  },
   "mcp.server.started": {
     cause: nothing,
     which: ({ server }) => server === "bad",
@@ -164,6 +169,10 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
       await asOwner("DELETE", `/api/grants/${grants[0]?.id}`);
     },
     event: { ...ofAlice, data: { tool: "asker:echo", through: "owner" } },
+  },
+  "sandbox.denied": {
+    cause: async () => await call("caged:run", { code: 'await dns.lookup("evil.test").catch(() => undefined)' }),
+    event: { ...ofShared("caged"), data: { host: "evil.test", port: null, why: "it is not in sandbox.network" } },
   },
   "definition.changed": {
     cause: async () => {

@@ -8,14 +8,14 @@ import { tapLine, type MessageTap } from "../../kernel/events/message-tap.ts";
 import { GatewayError, rewriteFailure } from "../../kernel/failures/gateway-error.ts";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { ConnectionLimits, HttpCredentials, ConnectHttp, ConnectOptions } from "../../servers/upstream/connect.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
 import { createGuardian } from "../../servers/process/guardian/guardian.ts";
 import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
 import type { ProcessTable } from "../../servers/process/process-table.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
-import { createSpawnServer, type SpawnServer } from "../../servers/upstream/stdio/server-process.ts";
+import { createSpawnServer, type Confine, type SpawnServer } from "../../servers/upstream/stdio/server-process.ts";
 import type { ProcessKind, TransportKind } from "../../config/entry/transports.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
 import { createConnectRunner } from "../../servers/upstream/runner/connect-runner.ts";
@@ -31,6 +31,8 @@ export interface ConnectionsDeps {
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly dataDir: string;
+  /** The configuration file; undefined where there is none. */
+  readonly configFile: () => string | undefined;
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
   readonly loadLate: LoadLate;
@@ -49,7 +51,8 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   const runDirectory = join(deps.dataDir, "run");
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
-  const spawn = createSpawnServer({ guardian, watchdog, environment: deps.environment, redact: deps.redact });
+  const { environment, redact } = deps;
+  const spawn = createSpawnServer({ guardian, watchdog, environment, redact, confine: createConfine(deps) });
   // Begins at once, because with stored catalogs the first process may start hours later.
   const sweeping = sweep(runDirectory, guardian.table, deps.log);
   const connect = createConnect({ ...deps, spawn, swept: async () => await sweeping });
@@ -69,6 +72,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     opened += 1;
     const options = {
       server: server.slug,
+      instance,
       transport: server.transport,
       identity: deps.identity,
       limits: connectionLimits(),
@@ -105,6 +109,17 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       await guardian[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Loaded with the first server that is to be confined: most gateways of one person have none. */
+function createConfine({ loadLate, environment, dataDir, configFile }: ConnectionsDeps): Confine {
+  const load = async () => await import("../../servers/sandbox/confine.ts");
+  const own = () => ({ dataDir, configFile: configFile(), home: environment["HOME"] });
+  const open = openOnce(async () => {
+    const { createSandbox } = await loadLate("confinement of servers", load);
+    return createSandbox({ path: environment["PATH"] ?? "", own });
+  });
+  return async (...wanted) => await (await open()).confine(...wanted);
 }
 
 /** Ends what an earlier gateway of this data directory left behind. Never rejects. */

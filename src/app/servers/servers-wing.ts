@@ -70,6 +70,7 @@ export function createServers(deps: ServersDeps): Servers {
   const connections = createConnections({
     ...deps,
     settings: () => config().settings,
+    configFile: () => config().identity?.realFile ?? config().file,
     authorizeFor: logins.authorizeFor,
   });
   let mayStart = false;

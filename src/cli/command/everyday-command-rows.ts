@@ -110,6 +110,14 @@ goes by, and forget has it count no more.`,
     notes: `Without a tool, approve and block decide about everything of the server that waits. A yes is typed on a
 terminal; elsewhere approve ends with code 2.`,
   },
+  sandbox: {
+    words: 2,
+    usage: "toolyard sandbox explain|try SERVER [options]",
+    about: "Says what a server sees and reaches in a sandbox, or starts it in one to see whether it works.",
+    options: { ...common, json: { about: "print one JSON object" } },
+    notes: `A server whose entry says nothing is explained and tried as with "sandbox": true. \`explain\` ends with code 1
+where this machine can make no sandbox. See [sandbox](sandbox.md).`,
+  },
   policy: {
     words: 2,
     usage: "toolyard policy explain TOOL [--as WHO] [--args JSON] [options]",

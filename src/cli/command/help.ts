@@ -6,7 +6,7 @@ import { columnsOf, wrapText } from "../terminal/fitted-text.ts";
 export const commandGroups: Readonly<Record<string, string>> = {
   Start: "serve status open stop service stdio",
   "Use tools": "search call approvals tools show policy definitions resources read prompts",
-  Servers: "servers login logout restart logs",
+  Servers: "servers sandbox login logout restart logs",
   "AI clients": "import clients connect disconnect profiles hook",
   Teams: "user team invite token app session client template install uninstall installations secret key",
   Upkeep: "doctor config calls tokens usage events protocol audit trust backup restore db completion",

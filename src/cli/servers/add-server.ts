@@ -1,4 +1,10 @@
-import { isWorthAdding, makeNew, writeExamples, writeNew } from "../../operations/machine/servers/added-server.ts";
+import {
+  givenTo,
+  isWorthAdding,
+  makeNew,
+  writeExamples,
+  writeNew,
+} from "../../operations/machine/servers/added-server.ts";
 import type { NewInFile } from "../../operations/machine/servers/added-server.ts";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -10,7 +16,9 @@ import { dataDirectoryOf } from "../../operations/machine/surroundings/surroundi
 import { type CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
-import { askSecret, canAsk } from "../terminal/yes-or-no.ts";
+import { pathForNew } from "../../operations/machine/servers/edited-config.ts";
+import { isForSandbox } from "./sandbox-command.ts";
+import { askSecret, askYes, canAsk } from "../terminal/yes-or-no.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { reportChange } from "./change-report.ts";
 import { interrupted } from "../terminal/waiting-line.ts";
@@ -89,15 +97,44 @@ export async function addServer(context: CommandContext, words: readonly string[
   const fresh = await makeAdded(context, words);
   const { config, made } = fresh;
   if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
+  const inside = await tryInside(context, fresh);
+  if (inside !== undefined) return await reportAdded(context, inside.fresh, inside.trial);
   const trial = isOn(context, "no-test") ? undefined : await tryNew(context, config, made.name);
   if (trial !== undefined) printText(process.stderr, toTrialText(trial).join("\n"));
   if (!isWorthAdding(trial) && !isOn(context, "force")) {
     process.stderr.write("Nothing was written. --force adds it all the same.\n");
     return 1;
   }
+  return await reportAdded(context, fresh, trial);
+}
+
+async function reportAdded(context: CommandContext, fresh: NewInFile, trial: ServerTrial | undefined): Promise<number> {
   const added = await writeNew(context, fresh, trial);
   for (const line of added.said) printText(process.stderr, line);
   return await reportChange(context, added);
+}
+
+/**
+ * Tries a package in a sandbox first: it is somebody else's program. Undefined where it is added as ever: it is no
+ * package, lives on the user's own files or keys, or it was not wanted.
+ */
+async function tryInside(
+  context: CommandContext,
+  fresh: NewInFile,
+): Promise<{ readonly fresh: NewInFile; readonly trial: ServerTrial } | undefined> {
+  const { made, edited, config } = fresh;
+  const isMeant = isOn(context, "sandbox") || (canAsk() && isForSandbox(config, made.name));
+  if (!isMeant || isOn(context, "no-test") || isOn(context, "no-sandbox")) return undefined;
+  const entry = { ...made.entry, sandbox: true };
+  const text = edited.edit([{ path: pathForNew(edited, made.name), value: entry }]);
+  const confined = await edited.check(text, givenTo(made));
+  const trial = await tryNew(context, confined, made.name);
+  if (trial === undefined) return undefined;
+  const said = trial.isUsable ? toTrialText(trial) : [`${made.name} does not work in a sandbox: ${trial.reason}`];
+  printText(process.stderr, said.join("\n"));
+  const isAgreed =
+    trial.isUsable && (isOn(context, "sandbox") || (await askYes("It works in a sandbox. Keep it in one?")));
+  return isAgreed ? { fresh: { ...fresh, made: { ...made, entry }, text, config: confined }, trial } : undefined;
 }
 
 /** `toolyard servers add --examples`: three servers to try the gateway with, without those that are there already. */

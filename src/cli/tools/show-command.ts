@@ -81,7 +81,7 @@ function withFacts(text: string, facts: Facts): string {
 }
 
 function toServerText(server: Server, { word, reason }: Standing): string {
-  const { version, eras, handshake, oddities, offers } = server;
+  const { version, eras, handshake, oddities, offers, sandbox, slug, displayName } = server;
   const resources = offers.resources + offers.templates;
   const facts: readonly (readonly [string, string])[] = [
     ["status", `${word}${reason === "" ? "" : `: ${plainText(reason)}`}`],
@@ -93,13 +93,20 @@ function toServerText(server: Server, { word, reason }: Standing): string {
       handshake.map(({ step, why }) => `${step} failed: ${why}`),
     ),
     ...rowsOf("odd", oddities),
+    ...rowsOf("sandbox", sandbox === null ? [] : sandboxLines(slug, sandbox)),
   ];
   const width = Math.max(...facts.map(([name]) => name.length));
-  const { slug, displayName } = server;
   return [
     `${plainText(slug)}${displayName === slug ? "" : `: ${plainText(displayName)}`}`,
     ...facts.flatMap(([name, text]) => toFactLines(name.padEnd(width), text)),
   ].join("\n");
+}
+
+function sandboxLines(slug: string, { reaches, unconfinedWhy, denied }: NonNullable<Server["sandbox"]>): string[] {
+  if (unconfinedWhy !== null) return [`not sandboxed: ${unconfinedWhy}`];
+  const kept = denied.map(({ host, port, why }) => `kept from ${port === null ? host : `${host}:${port}`}: ${why}`);
+  const hint = `To allow a host, add it to sandbox.network of ${slug} in the configuration.`;
+  return [`sandboxed. ${reaches.join(" ")}`, ...kept, ...(kept.length === 0 ? [] : [hint])];
 }
 
 function toFactLines(name: string, text: string): readonly string[] {

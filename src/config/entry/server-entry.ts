@@ -88,6 +88,8 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
         warnings.push(withoutEffect(origin, field, "only a server with a `url` is reached over the network"));
     return { ...common, transport: { kind, command: command ?? "", args: args ?? [], env: env ?? {}, envFile, cwd } };
   }
+  if (written?.sandbox !== undefined)
+    warnings.push(withoutEffect(origin, "sandbox", "only a process on this machine can be confined"));
   const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,
@@ -189,7 +191,7 @@ function meantField(name: string, value: unknown): string | undefined {
   const nearest = nearestName(name, Object.keys(entryRows));
   if (nearest !== undefined && Object.hasOwn(switches, nearest))
     return value === switches[nearest] ? undefined : `\`${nearest}\``;
-  if (nearest !== undefined && toolFields.includes(nearest)) return `\`${nearest}\``;
+  if (nearest !== undefined && [...toolFields, "sandbox"].includes(nearest)) return `\`${nearest}\``;
   const plain = name.toLowerCase().replace(/[^a-z]/g, "");
   return toolListName.test(plain) ? "`tools.allow` or `tools.deny`" : undefined;
 }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { routeFields } from "./route-fields.ts";
+import { sandboxRow } from "../rows/sandbox-rows.ts";
 import { contentRow, definitionsRow, toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
 import {
   boolean,
@@ -213,7 +214,6 @@ export const transportFields = {
 };
 
 const sameAs = (field: string) => `the same as \`${field}\``;
-
 /** How other clients spell where the server is. */
 export const foreignTransportFields = {
   transport: text({ fallback: undefined, schema: v.string(), about: sameAs("type"), example: "stdio" }),
@@ -266,6 +266,7 @@ export const ownFields = {
     reason: "the server looks each of them up before it takes a call",
     example: ["/srv/project"],
   }),
+  sandbox: sandboxRow,
   startTimeoutMs: inherited(startTimeout, "instances.startTimeoutMs"),
   discoveryTimeoutMs: inherited(serverTimes.discoveryTimeoutMs, "instances.discoveryTimeoutMs"),
   callTimeoutMs: inherited(serverTimes.callTimeoutMs, "instances.callTimeoutMs"),
@@ -313,25 +314,14 @@ export const entryRows = {
   ...foreignToolFields,
 };
 
-/** Copilot's CLI and agent write `tools` as the list of offered tools, with `["*"]` for all. */
+/** As Copilot writes it, with `["*"]` for all. */
 export const listedTools = toolList("tools that are offered, as Copilot writes it");
 
 /**
- * Fields of other clients that do not affect the offered tools: whether their user is asked before a call (Roo, Cline,
- * Kiro, Gemini, Codex), whether their model has to search for the tools first, descriptions for people, and how the
- * client displays or develops the server.
+ * Fields of other clients that do not affect the offered tools: whether their user is asked before a call, whether its
+ * model searches for the tools first, descriptions for people, and how the client displays or develops the server.
  */
 export const meaninglessFields: readonly string[] = [
-  "alwaysAllow",
-  "autoApprove",
-  "trust",
-  "default_tools_approval_mode",
-  "deferTools",
-  "deferred",
-  "alwaysLoad",
-  "alwaysLoadTools",
-  "description",
-  "gallery",
-  "version",
-  "dev",
+  ..."alwaysAllow autoApprove trust default_tools_approval_mode deferTools deferred alwaysLoad".split(" "),
+  ..."alwaysLoadTools description gallery version dev".split(" "),
 ];

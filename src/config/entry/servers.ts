@@ -17,6 +17,7 @@ import { hashTransport } from "../file/hash.ts";
 import { isKnownStateful } from "./stateful-servers.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import { resolveRows } from "../rows/row-reading.ts";
+import { toSandboxRules } from "./sandbox-entry.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { plainFields } from "./server-fields.ts";
 import type { Facts } from "../rows/setting-row.ts";
@@ -124,8 +125,8 @@ function toServer(
   { source, disabledReason, refill }: Finishing,
 ): ServerConfig {
   const { inherited } = source;
-  const transport = toTransport(entry.transport, source.directory);
   const roots = entry.roots && toRoots(entry.roots, source);
+  const transport = withSandbox(toTransport(entry.transport, source.directory), entry, { source, roots });
   const required = { user: entry.required?.user ?? [], team: entry.required?.team ?? [] };
   const optional = { user: entry.optional?.user ?? [], team: entry.optional?.team ?? [] };
   const isPersonal = [required, optional].some(({ user, team }) => user.length > 0 || team.length > 0);
@@ -212,9 +213,24 @@ function isList(tools: ServerEntry["tools"]): tools is readonly string[] {
   return Array.isArray(tools);
 }
 
+function withSandbox(
+  transport: Transport,
+  { sandbox }: ServerEntry,
+  { source, roots = [] }: { readonly source: ServerSource; readonly roots: readonly string[] | undefined },
+): Transport {
+  if (!hasProcess(transport)) return transport;
+  const { directory, inherited } = source;
+  const rules = toSandboxRules(sandbox, { directory, home: homeOf(source), mode: inherited.sandboxMode, roots });
+  return rules === undefined ? transport : { ...transport, sandbox: rules };
+}
+
+function homeOf({ variables }: ServerSource): string | undefined {
+  return variables["HOME"] ?? variables["USERPROFILE"];
+}
+
 /** The roots as `file:` URIs. Relative paths start at the file's folder. */
-function toRoots(roots: readonly string[], { directory, variables }: ServerSource): readonly string[] {
-  const places = { directory, home: variables["HOME"] ?? variables["USERPROFILE"] };
+function toRoots(roots: readonly string[], source: ServerSource): readonly string[] {
+  const places = { directory: source.directory, home: homeOf(source) };
   return roots.flatMap((root) => toRootUri(root, places) ?? []);
 }
 

@@ -69,6 +69,7 @@ function misplacedArrays(schema: v.GenericSchema, value: unknown, path: Path): P
 /** The library's own messages quote the value they received, which may be a secret. These messages do not. */
 function explain(issue: v.BaseIssue<unknown>): string {
   if (issue.kind !== "schema") return issue.message;
+  if (issue.type === "strict_object" && issue.expected === "never") return "unknown field";
   const expected = plain(issue.expected ?? "something else");
   return issue.input === undefined
     ? `missing; expected ${expected}`

@@ -10,6 +10,7 @@ import { limitRows } from "../rows/limit-rows.ts";
 import { approvalRows, definitionRows, pinRow, policyRows } from "../rows/tool-rows.ts";
 import { profileName, profileRows } from "../rows/profile-rows.ts";
 import { providerRows } from "../rows/provider-rows.ts";
+import { sandboxRows } from "../rows/sandbox-rows.ts";
 import { overrideRows } from "../entry/server-fields.ts";
 import {
   boolean,
@@ -355,6 +356,7 @@ export const settingsTable = {
   policy: group("what a tool may do without a person's yes", policyRows),
   approvals: group("how a person is asked for a yes", approvalRows),
   definitions: group("definitions of tools that change", definitionRows),
+  sandbox: group("confinement of servers that are processes", sandboxRows),
   results: group("the size of answers", {
     discoverTokens: number({
       fallback: 4_000,

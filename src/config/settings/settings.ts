@@ -12,6 +12,7 @@ import { createProblems } from "../file/problems.ts";
 import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { rankedRoles } from "../rows/rule-rows.ts";
 import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
+import { sandboxRows } from "../rows/sandbox-rows.ts";
 import { resolveRows, schemaOf } from "../rows/row-reading.ts";
 import type { Facts, Written, Rows } from "../rows/setting-row.ts";
 import { foreignNamespaceRows, settingsTable, toolyardRows } from "./settings-table.ts";
@@ -139,6 +140,7 @@ export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDe
   return {
     ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),
     scope: facts.isShared ? "user" : "shared",
+    sandboxMode: written.sandbox?.mode ?? sandboxRows.mode.fallback,
   };
 }
 

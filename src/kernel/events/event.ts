@@ -179,6 +179,14 @@ export type GatewayEvent =
       /** Where a person decides, if the gateway has an address. */
       readonly page?: string | undefined;
     })
+  /** A confined process wanted to reach a host that it may not. */
+  | (AboutInstallation & {
+      readonly type: "sandbox.denied";
+      readonly host: string;
+      /** Undefined where only the host's address was asked for. */
+      readonly port: number | undefined;
+      readonly why: string;
+    })
   | {
       readonly type: "config.changed";
       readonly atMs: number;

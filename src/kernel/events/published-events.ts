@@ -39,6 +39,7 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "definition.changed": "definitions of tools changed, and are in use",
   "definition.held": "definitions of tools wait for a person",
   "definition.decided": "a person decided about definitions of tools",
+  "sandbox.denied": "a server in a sandbox wanted to reach a host that it may not; ten a minute at most",
   "config.changed": "a configuration is in force, that of the start included",
   "config.refused": "a changed configuration file is not valid; the old one stays in force",
   "config.mended": "a configuration file that was refused can be used again",

@@ -343,6 +343,18 @@ export const failures = {
     retry: false,
     hint: "Start the server with `toolyard restart <server>`; somebody has stopped it.",
   },
+  SANDBOX_UNAVAILABLE: {
+    http: 503,
+    rpc: -31180,
+    retry: false,
+    hint: "`toolyard doctor` says what this machine lacks. A server runs without a sandbox only where its entry says so.",
+  },
+  SANDBOX_REFUSED: {
+    http: 503,
+    rpc: -31181,
+    retry: false,
+    hint: "Name narrower folders in `sandbox.read` and `sandbox.write` of the server's entry.",
+  },
   SPAWN_FAILED: {
     http: 503,
     rpc: -31047,

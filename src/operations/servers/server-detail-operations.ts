@@ -1,7 +1,10 @@
 import * as z from "zod";
+import { describeSandbox } from "../../config/entry/sandbox-entry.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import { gatewayAdmin, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
 import { requireManager } from "../request/manager.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
@@ -9,6 +12,14 @@ import { operation, type Operation } from "../operation.ts";
 
 const tag = "Servers and instances";
 const params = z.object({ slug: schemas.name });
+
+const sandboxFacts = z.object({
+  reaches: z.array(z.string()).describe("What it may reach, one sentence each."),
+  unconfinedWhy: schemas.nullableText.describe("Why it runs without one all the same."),
+  denied: z
+    .array(z.object({ host: z.string(), port: z.int().nullable(), why: z.string(), at: z.string() }))
+    .describe("Hosts that it was kept from, the newest last."),
+});
 
 const serverDetails = z
   .object({
@@ -33,6 +44,7 @@ const serverDetails = z
       .array(z.object({ step: z.string(), why: z.string() }))
       .describe("What failed of the handshake of its last start, in order."),
     oddities: schemas.oddities,
+    sandbox: sandboxFacts.nullable().describe("Null where it is not confined."),
   })
   .meta({ id: "ServerDetails" });
 
@@ -105,9 +117,24 @@ export const showServer = operation({
       shownTools: server.tools.length,
       handshake: (instance?.handshake ?? []).map(({ step, why }) => ({ step, why: services.redact(why) })),
       oddities: instance?.oddities.sentences().map(services.redact) ?? [],
+      sandbox: instance === undefined ? null : toSandboxFacts(instance),
     };
   },
 });
+
+function toSandboxFacts({ server: { transport }, confinement }: Instance): z.infer<typeof sandboxFacts> | null {
+  if (!hasProcess(transport) || transport.sandbox === undefined) return null;
+  return {
+    reaches: [...describeSandbox(transport.sandbox)],
+    unconfinedWhy: confinement.unconfinedWhy ?? null,
+    denied: confinement.denied.map(({ host, port, why, atMs }) => ({
+      host,
+      port: port ?? null,
+      why,
+      at: new Date(atMs).toISOString(),
+    })),
+  };
+}
 
 /** As `toolyard config show --origins` says it. */
 const showServerSettings = operation({

@@ -15,6 +15,7 @@ import { createOpening } from "./starts/opening.ts";
 import { createOrders, type InstanceCore } from "./starts/instance-actions.ts";
 import { createRecovery, type Recovery } from "./starts/recovery.ts";
 import { createRefresher } from "./lists/refresh.ts";
+import type { Confinement } from "./lists/confinement.ts";
 import { createServerEvents, type ServerEvents } from "./lists/server-events.ts";
 import { toStatus, adviceOf, stepOf, toReason } from "./state-status.ts";
 import { createUsers, type Users } from "./users.ts";
@@ -77,6 +78,9 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     get handshake() {
       return core.made?.serverEvents.handshake ?? [];
     },
+    get confinement() {
+      return core.made?.serverEvents.confinement ?? unconfined;
+    },
     about: life.about,
     oddities: life.oddities,
     statusView: createStatusViews(life),
@@ -110,6 +114,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
 }
 
 const noLines: readonly string[] = Object.freeze([]);
+const unconfined: Confinement = Object.freeze({ unconfinedWhy: undefined, denied: [] });
 
 /** The parts of an unused instance, and access to the rest. */
 function createCore(options: InstanceOptions, deps: InstanceDeps): InstanceCore<Parts> {

@@ -6,6 +6,7 @@ import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { InstanceStatus } from "../../kernel/status-words.ts";
 import type { Connection, FailedStep } from "../upstream/connection.ts";
 import type { KeptCatalog } from "./instance-deps.ts";
+import type { Confinement } from "./lists/confinement.ts";
 import type { Oddities } from "./oddities.ts";
 import type { Users } from "./users.ts";
 import type { InstanceState, RemovalReason, StartReason } from "./state.ts";
@@ -25,9 +26,11 @@ export interface Instance {
   readonly waiting: number;
   /** The pid of its process, if there is one. */
   readonly pid: number | undefined;
-  /** The last lines of its stderr, oldest first. */
   /** What failed of its last handshake, in order. */
   readonly handshake: readonly FailedStep[];
+  /** What became of its sandbox. */
+  readonly confinement: Confinement;
+  /** The last lines of its stderr, oldest first. */
   readonly stderr: readonly string[];
   statusView(): StatusView;
   /** The fields with which every event about it begins. */

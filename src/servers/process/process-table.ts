@@ -232,6 +232,11 @@ export function readStartTime(pid: number): string | undefined {
   return process.platform === "linux" ? readProcess(pid)?.startTime : undefined;
 }
 
+/** The name of a process's program, cut at 15 characters; undefined when it has ended. */
+export function readName(pid: number): string | undefined {
+  return readProc(`/proc/${pid}/comm`)?.trimEnd();
+}
+
 /** The resident memory of a process in bytes, shared pages in full; 0 when it has ended. */
 export function readResidentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];

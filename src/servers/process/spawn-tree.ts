@@ -1,5 +1,4 @@
-import type { StdioOptions } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Guardian } from "./guardian/guardian.ts";
 import { openProcess } from "./open-process.ts";
@@ -13,6 +12,10 @@ export interface TreeSpec {
   /** The server's whole environment except TOOLYARD_INSTANCE; `childEnvironment` makes it. */
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** How many pipes it has beside the three usual ones, from descriptor 3 on. */
+  readonly pipeCount?: number;
+  /** Whether a process only holds the server, and must not be asked to end: the server would end with it, at once. */
+  readonly isEngine?: (pid: number) => boolean;
 }
 
 /** A server's process and everything that it starts. */
@@ -26,6 +29,8 @@ export interface ProcessTree extends TreeLifetime {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** The further pipes that were asked for. */
+  readonly pipes: readonly Duplex[];
   /** Settles when the server itself exits, even if a descendant still holds its stdout (fault 75). Never rejects. */
   readonly exited: Promise<Exit>;
 }
@@ -43,7 +48,7 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
       cwd: spec.cwd,
       env: { ...spec.env, [variable[0]]: variable[1] },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe"] satisfies StdioOptions,
+      stdio: ["pipe", "pipe", "pipe", ...Array.from<"pipe">({ length: spec.pipeCount ?? 0 }).fill("pipe")],
       windowsHide: true,
     },
   });
@@ -52,7 +57,8 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
     throw new GatewayError("SPAWN_FAILED", `${spec.command} started without pipes`);
   guardian.add(pid);
   // `exited` tells when the server has ended; a stream error without a listener would end the gateway.
-  for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
+  const pipes = child.stdio.slice(3) as unknown as readonly Duplex[];
+  for (const stream of [stdin, stdout, stderr, ...pipes]) stream.on("error", () => undefined);
   const exited = new Promise<Exit>((resolve) => child.once("exit", (code, signal) => resolve({ code, signal })));
   const lifetime = createTreeLifetime({
     pid,
@@ -60,6 +66,7 @@ export async function spawnTree(spec: TreeSpec, guardian: Guardian): Promise<Pro
     exited,
     streams: { stdin, stdout, stderr },
     guardian,
+    isEngine: spec.isEngine,
   });
-  return { pid, stdin, stdout, stderr, exited, ...lifetime };
+  return { pid, stdin, stdout, stderr, pipes, exited, ...lifetime };
 }

@@ -11,6 +11,8 @@ import type { RenewalBudget } from "./messages/renewal-budget.ts";
 export interface ConnectOptions<T> {
   /** The server's slug, by which messages name it. */
   readonly server: string;
+  /** Names the server as one person has it; undefined: the slug does. */
+  readonly instance?: string | undefined;
   readonly transport: T;
   readonly identity: GatewayIdentity;
   readonly limits: ConnectionLimits;

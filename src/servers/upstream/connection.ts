@@ -183,6 +183,19 @@ export interface ConnectionEvents {
    * debug.
    */
   onOddity(kind: OddityKind, detail: string): void;
+  /** A confined process wanted to reach a host that it may not. Called for each attempt. */
+  onDenied?(denied: DeniedReach): void;
+  /** A process that was to be confined runs unconfined, because its rules leave that open. */
+  onUnconfined?(why: string): void;
+}
+
+/** A host that a confined server was kept from. */
+export interface DeniedReach {
+  readonly host: string;
+  /** Undefined where only the host's address was asked for. */
+  readonly port: number | undefined;
+  /** The end of a sentence. */
+  readonly why: string;
 }
 
 /** What a server did that the protocol does not allow. */

@@ -1,5 +1,7 @@
 import { createServer } from "node:net";
 import type { Config } from "../../../config/config.ts";
+import { hasProcess } from "../../../config/entry/transports.ts";
+import { apparmorProfile, probeBubblewrap } from "../../../servers/sandbox/bubblewrap.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 
 /** `engines` of package.json; a test compares the two. */
@@ -32,6 +34,29 @@ export async function checkPort({ settings: { host, port } }: Pick<Config, "sett
       return broken(`${place} cannot be used (${code})`, "Choose an address of this machine with --host.");
   }
 }
+
+/** Whether servers can run in sandboxes here; undefined where none is meant to and no one can. */
+export async function checkSandbox(
+  { settings, servers }: Pick<Config, "settings" | "servers">,
+  path: string,
+): Promise<Finding | undefined> {
+  const wanting = servers.filter(({ transport }) => hasProcess(transport) && transport.sandbox !== undefined);
+  const isWanted = wanting.length > 0 || settings.sandbox.mode !== "off";
+  if (process.platform !== "linux")
+    return isWanted ? broken("there are sandboxes on Linux only", "Take `sandbox` out of the entries.") : undefined;
+  const here = await probeBubblewrap(path);
+  if (!("why" in here)) {
+    const also = here.nsenter === undefined ? ", but reach no hosts by name: nsenter is not installed" : "";
+    return fine(`servers can run in sandboxes (bubblewrap ${here.version})${also}`);
+  }
+  const todo = here.hint.includes("AppArmor") ? `${here.hint}\n${apparmorAdvice}` : here.hint;
+  const what = `servers cannot run in sandboxes: ${here.why}`;
+  if (wanting.length > 0) return broken(what, todo);
+  return settings.sandbox.mode === "require" ? broken(what, todo) : { kind: "ok", what, todo };
+}
+
+const apparmorAdvice = `Write this to /etc/apparmor.d/bwrap and run \`apparmor_parser -r /etc/apparmor.d/bwrap\`:
+${apparmorProfile}`;
 
 /** Certificates, logins and tokens are judged by the clock. */
 const mostSkewMs = 60_000;

@@ -6,7 +6,7 @@ import { plainText } from "../../../kernel/text/plain-text.ts";
 import { dataDirectoryOf, findProblems, readConfig, type Surroundings } from "../surroundings/surroundings.ts";
 import type { ClientsAsk } from "./doctor-clients.ts";
 import { broken, doubtful, type Finding, fine, type SeenGateway } from "./doctor-finding.ts";
-import { checkClock, checkNode, checkPort } from "./doctor-machine.ts";
+import { checkClock, checkNode, checkPort, checkSandbox } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus } from "./doctor-servers.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { checkOtherUsers } from "./machine-users.ts";
@@ -80,6 +80,8 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
   const commands = await checkCommands(used, place.env);
   tell(...commands.map(({ finding }) => finding));
+  const sandbox = await checkSandbox(config, place.env["PATH"] ?? "");
+  if (sandbox !== undefined) tell(sandbox);
   const look = async () => await Promise.all(used.map(async (server) => await checkAddress(server, signal)));
   const seen = (await during("Asking the addresses of servers", look)).filter((address) => address !== undefined);
   const clock = checkClock(seen);

@@ -1,5 +1,6 @@
 import type { ConnectionEvents, FailedStep } from "../../upstream/connection.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
+import { createConfinement, type Confinement } from "./confinement.ts";
 import type { Life } from "../instance-state.ts";
 import type { ListKind } from "./refresh.ts";
 
@@ -12,6 +13,8 @@ export interface ServerEvents {
   readonly sinceStart: readonly string[];
   /** What failed of the handshake of the last start, in order. */
   readonly handshake: readonly FailedStep[];
+  /** Where its process is confined, or was to be. */
+  readonly confinement: Confinement;
   /** Call when a process is being started: earlier lines are not its own. */
   begin(): void;
 }
@@ -36,8 +39,10 @@ const listKindOf: ReadonlyMap<string, ListKind> = new Map([
 /** Emits the events of one instance's connections. */
 export function createServerEvents(
   { life, onListChanged, onSessionReplaced, onRenewalsExhausted }: ServerEventsOptions,
-  { events, log }: Pick<InstanceDeps, "events" | "log">,
+  deps: Pick<InstanceDeps, "events" | "log" | "clock">,
 ): ServerEvents {
+  const { events, log } = deps;
+  const confinement = createConfinement(life, deps);
   let stderr: readonly string[] = [];
   let ownLines = 0;
   let handshake: readonly FailedStep[] = [];
@@ -86,6 +91,10 @@ export function createServerEvents(
         log.debug({ component: "upstream", server, operation: kind }, detail);
         events.emit({ type: "upstream.oddity", ...about(), kind, detail });
       },
+      ...confinement.on,
+    },
+    get confinement() {
+      return confinement.facts;
     },
     get stderr() {
       return stderr;
@@ -97,6 +106,7 @@ export function createServerEvents(
       return handshake;
     },
     begin() {
+      confinement.begin();
       handshake = [];
       ownLines = 0;
     },

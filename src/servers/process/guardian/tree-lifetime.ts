@@ -77,10 +77,13 @@ export interface TreeParts {
     readonly stderr: Readable;
   };
   readonly guardian: Pick<Guardian, "table" | "pid" | "note" | "remove">;
+  /** Members that are not asked to end: see `TreeSpec.isEngine`. */
+  readonly isEngine?: ((pid: number) => boolean) | undefined;
 }
 
 /** Takes charge of a tree that has just been started. */
-export function createTreeLifetime({ pid, mark, exited, streams, guardian }: TreeParts): TreeLifetime {
+export function createTreeLifetime(parts: TreeParts): TreeLifetime {
+  const { pid, mark, exited, streams, guardian, isEngine } = parts;
   const descendants = createDescendants(pid, (sessions) => guardian.note(pid, sessions));
   const traits: FamilyTraits = {
     founders: new Map([[pid, readStartTime(pid)]]),
@@ -138,10 +141,12 @@ export function createTreeLifetime({ pid, mark, exited, streams, guardian }: Tre
   /** Does nothing once the tree is being killed, because SIGCONT would release members that are stopped for that. */
   async function askAll(signals: readonly NodeJS.Signals[]): Promise<void> {
     if (process.platform === "win32" || ending || patience.isOver()) return;
-    if (!hasExited) for (const signal of signals) signalGroup(pid, signal);
-    const others = (await members().catch(() => [])).filter((row) => row.group !== pid || hasExited);
+    const isAsked = hasExited || isEngine !== undefined;
+    if (!isAsked) for (const signal of signals) signalGroup(pid, signal);
+    const others = (await members().catch(() => [])).filter((row) => row.group !== pid || isAsked);
     if (ending || patience.isOver()) return;
-    for (const row of others) for (const signal of signals) signalProcess(row.pid, signal);
+    for (const row of others)
+      if (isEngine?.(row.pid) !== true) for (const signal of signals) signalProcess(row.pid, signal);
   }
 
   function endInput(): void {

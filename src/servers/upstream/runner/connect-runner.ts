@@ -7,6 +7,7 @@ import { childEnvironment, type Environment } from "../../process/child-environm
 import { connectStdio } from "../stdio/connect-stdio.ts";
 import type { SpawnServer } from "../stdio/server-process.ts";
 import { brokenFolderIn, folderWithoutProgram, moveAside } from "./broken-folder.ts";
+import { createConfinedNpx, isConfined, withRegistry, type ConfinedNpx } from "./confined-npx.ts";
 import { createInstalledNpx } from "./installed-npx.ts";
 import { findNpxFolders, type NpxFolders, npxFormOf } from "./npx-form.ts";
 import { packageRunnerOf } from "./package-runner.ts";
@@ -44,6 +45,7 @@ const keptLines = 40;
 /** Knows no installed programs at first. */
 export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
   const installed = createInstalledNpx(deps.clock);
+  const confined = createConfinedNpx(deps.spawn, deps.clock);
   const repairedAtMs = new Map<string, number>();
 
   const foldersOf = async ({ env }: StdioTransport): Promise<NpxFolders | undefined> =>
@@ -67,15 +69,13 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
 
   async function connectByNpx(options: StdioOptions, signal: AbortSignal): Promise<StdioConnection> {
     let lines: readonly string[] = [];
-    const spawn: SpawnServer = async (transport, tell, given) =>
-      await deps.spawn(
-        transport,
-        (line, written) => {
-          lines = [...lines.slice(1 - keptLines), written];
-          tell(line, written);
-        },
-        given,
-      );
+    const spawn: SpawnServer = async (transport, listener, given) => {
+      const onStderr = (line: string, written: string): void => {
+        lines = [...lines.slice(1 - keptLines), written];
+        listener.onStderr(line, written);
+      };
+      return await deps.spawn(transport, { ...listener, onStderr }, given);
+    };
     try {
       return await connectStdio(options, spawn, signal);
     } catch (error) {
@@ -106,6 +106,7 @@ export function createConnectRunner(deps: RunnerDeps): ConnectRunner {
 
   return async (options, signal) => {
     const { transport } = options;
+    if (isConfined(transport)) return await connectConfined(options, { confined, spawn: deps.spawn }, signal);
     if (packageRunnerOf(transport) !== "npx") return await connectStdio(options, deps.spawn, signal);
     const direct = await connectFromFolder(options, signal);
     if (direct !== undefined) return direct;
@@ -123,4 +124,23 @@ function mayRepair(repairedAtMs: Map<string, number>, folder: string, nowMs: num
   if (repairedAtMs.size >= mostRepaired && oldest !== undefined) repairedAtMs.delete(oldest);
   repairedAtMs.set(folder, nowMs);
   return true;
+}
+
+/** What npx would start is installed first. Every other runner runs inside, with its registry beside its hosts. */
+async function connectConfined(
+  options: StdioOptions,
+  { confined, spawn }: { readonly confined: ConfinedNpx; readonly spawn: SpawnServer },
+  signal: AbortSignal,
+): Promise<StdioConnection> {
+  const { server, transport, events, instance = server } = options;
+  if (!isConfined(transport)) return await connectStdio(options, spawn, signal);
+  const listener = { instance, events, onStderr: events.onStderr };
+  const direct = await confined.install(transport, listener, signal);
+  const sandbox = withRegistry(transport, packageRunnerOf(transport) ?? "docker", transport.sandbox);
+  try {
+    return await connectStdio({ ...options, transport: direct ?? { ...transport, sandbox } }, spawn, signal);
+  } catch (error) {
+    confined.forget(transport, instance);
+    throw error;
+  }
 }

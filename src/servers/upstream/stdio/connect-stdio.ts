@@ -70,7 +70,8 @@ async function connectOnce(
     noteOutput?.();
     events.onStderr(line);
   };
-  const child = await spawn(options.transport, onStderr, signal);
+  const { instance = options.server, transport } = options;
+  const child = await spawn(transport, { instance, onStderr, events }, signal);
   const endWatch = onWork === undefined ? undefined : watchWork(child, onWork);
   const link = createLink(options, child);
   const giveUp = () => void link.end({ kind: "asked" }, giveUpMs, true);

@@ -1,10 +1,11 @@
-import type { Readable, Writable } from "node:stream";
-import type { StdioTransport } from "../../../config/config.ts";
+import type { Duplex, Readable, Writable } from "node:stream";
+import type { SandboxRules, StdioTransport } from "../../../config/config.ts";
+import type { ConnectionEvents, DeniedReach } from "../connection.ts";
 import { childEnvironment, type Environment } from "../../process/child-environment.ts";
 import type { Guardian } from "../../process/guardian/guardian.ts";
-import { spawnTree } from "../../process/spawn-tree.ts";
+import { spawnTree, type ProcessTree, type TreeSpec } from "../../process/spawn-tree.ts";
 import { readStderr } from "../../process/stderr-lines.ts";
-import { defaultTreeLimits, type Watchdog } from "../../process/guardian/watchdog.ts";
+import { defaultTreeLimits, type TreeLimits, type Watchdog } from "../../process/guardian/watchdog.ts";
 
 /** The running process behind a stdio connection; `process/` implements it. */
 export interface ServerProcess {
@@ -31,16 +32,55 @@ export interface ServerWork {
   readonly ioBytes: number;
 }
 
-/** Starts a server's process. Rejects with SPAWN_FAILED. */
+/** Starts a server's process. Rejects with SPAWN_FAILED, SANDBOX_UNAVAILABLE or SANDBOX_REFUSED. */
 export type SpawnServer = (
   transport: StdioTransport,
+  listener: ProcessListener,
+  signal: AbortSignal,
+) => Promise<ServerProcess>;
+
+/** Whose process it is, and who hears of it. */
+export interface ProcessListener {
+  /** Names the server as one person has it; a confined process has a home under this name. */
+  readonly instance: string;
   /**
    * Gets each line of stderr: `line` with its secrets redacted, and `written` as the server wrote it. `written` may
    * be searched for known texts, but must not be shown to anybody.
    */
-  onStderr: (line: string, written: string) => void,
+  readonly onStderr: (line: string, written: string) => void;
+  /** Where a confined process is concerned. */
+  readonly events?: Pick<ConnectionEvents, "onDenied" | "onUnconfined"> | undefined;
+}
+
+/** A process that is to be confined. */
+export interface WantedProcess extends Omit<StdioTransport, "sandbox">, Pick<ProcessListener, "instance"> {
+  readonly sandbox: SandboxRules;
+  /** What the configuration gives of `env`, which is the whole environment. */
+  readonly given: Readonly<Record<string, string>>;
+  readonly onNote: (note: string) => void;
+  readonly onDenied: (denied: DeniedReach) => void;
+}
+
+export type ConfinedPipes = readonly Duplex[];
+
+/** How a confined process is started. */
+export interface Confined extends Required<TreeSpec> {
+  readonly isConfined: true;
+  readonly limits: TreeLimits;
+  /** Call it when the process runs: it waits for what comes through these pipes. */
+  begin(pid: number, pipes: ConfinedPipes, signal: AbortSignal): Promise<void>;
+  /** Call it when the tree has ended, or was not started. */
+  end(): Promise<void>;
+}
+
+/**
+ * Makes a start confined. Resolves to why it cannot be, where the rules leave that open. Rejects with
+ * SANDBOX_UNAVAILABLE, SANDBOX_REFUSED or SPAWN_FAILED.
+ */
+export type Confine = (
+  wanted: WantedProcess,
   signal: AbortSignal,
-) => Promise<ServerProcess>;
+) => Promise<Confined | { readonly isConfined: false; readonly why: string }>;
 
 /** What starting servers needs. */
 export interface SpawnServerDeps {
@@ -50,6 +90,7 @@ export interface SpawnServerDeps {
   readonly environment: Environment;
   /** Replaces secrets in what the server writes to stderr. */
   readonly redact: (text: string) => string;
+  readonly confine: Confine;
 }
 
 /**
@@ -57,23 +98,37 @@ export interface SpawnServerDeps {
  * watched for excess, and with its stderr read at all times.
  */
 export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
-  return async (transport: StdioTransport, tell, signal): Promise<ServerProcess> => {
+  return async (transport: StdioTransport, { instance, onStderr: tell, events }, signal): Promise<ServerProcess> => {
     signal.throwIfAborted();
     const onStderr = (line: string): void => tell(deps.redact(line), line);
-    const tree = await spawnTree(
-      {
-        command: transport.command,
-        args: transport.args,
-        env: childEnvironment(deps.environment, transport.env),
-        cwd: transport.cwd,
-      },
-      deps.guardian,
-    );
+    const { command, args, cwd, env: given, sandbox } = transport;
+    const bare = { command, args, env: childEnvironment(deps.environment, given), cwd };
+    const onNote = (note: string): void => onStderr(`(sandbox: ${note})`);
+    const confined =
+      sandbox === undefined
+        ? undefined
+        : await deps.confine(
+            {
+              ...transport,
+              ...bare,
+              given,
+              sandbox,
+              instance,
+              onNote,
+              onDenied: (denied) => events?.onDenied?.(denied),
+            },
+            signal,
+          );
+    if (confined?.isConfined === false) events?.onUnconfined?.(confined.why);
+    const start = confined?.isConfined === true ? confined : undefined;
+    const tree = await openTree(start ?? bare, { start, guardian: deps.guardian }, signal);
     const stderr = readStderr(tree.stderr, {
       onLine: onStderr,
       onDropped: (bytes) => onStderr(`(${bytes} bytes of stderr were dropped: the server writes too much)`),
     });
-    deps.watchdog.watch(tree, defaultTreeLimits, (reason) => onStderr(`(the server is killed: ${reason})`));
+    deps.watchdog.watch(tree, start?.limits ?? defaultTreeLimits, (reason) =>
+      onStderr(`(the server is killed: ${reason})`),
+    );
     return {
       pid: tree.pid,
       stdin: tree.stdin,
@@ -92,4 +147,26 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
       },
     };
   };
+}
+
+/** Starts the tree, and gives a confined one what it waits for. Nothing is left of a start that fails. */
+async function openTree(
+  spec: TreeSpec,
+  { start, guardian }: { readonly start: Confined | undefined; readonly guardian: Guardian },
+  signal: AbortSignal,
+): Promise<ProcessTree> {
+  if (start === undefined) return await spawnTree(spec, guardian);
+  let tree: ProcessTree | undefined;
+  try {
+    tree = await spawnTree(spec, guardian);
+    await start.begin(tree.pid, tree.pipes, signal);
+    signal.throwIfAborted();
+  } catch (error) {
+    tree?.kill();
+    await tree?.gone;
+    await start.end();
+    throw error;
+  }
+  void tree.gone.then(start.end);
+  return tree;
 }

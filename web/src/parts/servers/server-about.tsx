@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { api, valueOf } from "../../api/client.ts";
+import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { queries } from "../../api/queries.ts";
 import { count, plain } from "../../words/format.ts";
 import { CopyButton } from "../basic/button.tsx";
@@ -8,6 +8,34 @@ import { Facts, type Fact } from "../basic/facts.tsx";
 import { Name } from "../basic/name.tsx";
 import { Section } from "../page.tsx";
 import { Loaded } from "../basic/states.tsx";
+
+/** What a confined server may reach, and what it was kept from. */
+function SandboxFacts({ sandbox }: { readonly sandbox: NonNullable<Schemas["ServerDetails"]["sandbox"]> }) {
+  const { reaches, unconfinedWhy, denied } = sandbox;
+  if (unconfinedWhy !== null)
+    return <Section title="Sandbox">{`It runs without one, because ${plain(unconfinedWhy)}.`}</Section>;
+  return (
+    <Section title="Sandboxed">
+      <ul>
+        {reaches.map((sentence) => (
+          <li key={sentence}>{plain(sentence)}</li>
+        ))}
+      </ul>
+      {denied.length > 0 && (
+        <>
+          <p>It was kept from these hosts. To allow one, add it to “sandbox.network” under “Configuration”.</p>
+          <ul>
+            {denied.map(({ host, port, why }) => (
+              <li key={`${host} ${port}`}>
+                <code>{plain(port === null ? host : `${host}:${port}`)}</code>: {plain(why)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Section>
+  );
+}
 
 /** What a server says of itself: untrusted, and shown as text. */
 export function ServerAbout({ slug }: { readonly slug: string }) {
@@ -59,6 +87,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
             <Section title="About itself">
               <Facts facts={facts} />
             </Section>
+            {server.sandbox !== null && <SandboxFacts sandbox={server.sandbox} />}
             {server.oddities.length > 0 && (
               <Section
                 title="Oddities"
