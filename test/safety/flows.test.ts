@@ -153,7 +153,7 @@ describe("what a client has read", () => {
     await start(asking);
     await call("browser:read_page");
     expect(asks(await call("mail:send_mail"))).toBe(true);
-    const where = ["--data-dir", join(talking.directory, "data")];
+    const where = ["--config", gateway.configFile, "--data-dir", join(talking.directory, "data")];
     const piped = await runCommand(["approvals", "forget", ...where]);
     expect(piped.code).toBe(2);
     expect((await runCommand(["approvals", "read", ...where])).stdout).toContain("browser");
