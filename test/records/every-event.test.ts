@@ -50,7 +50,12 @@ beforeAll(async () => {
       twins: badServer("--duplicate", "--behaviours", "none"),
       asker: { ...badServer("--behaviours=echo"), tools: { ask: ["echo"] } },
       changing: changing.entry,
-      caged: { command: process.execPath, args: [insideServer], sandbox: { network: ["api.example.com"] } },
+      caged: {
+        command: process.execPath,
+        args: [insideServer],
+        scope: "shared",
+        sandbox: { network: ["api.example.com"] },
+      },
       dead: { ...badServer("--behaviours=dead"), command: join(directory, "missing") },
       hers: { ...badServer("--behaviours=canary"), scope: "user" },
     },
@@ -172,7 +177,7 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
   },
   "sandbox.denied": {
     cause: async () => await call("caged:run", { code: 'await dns.lookup("evil.test").catch(() => undefined)' }),
-    event: { ...ofShared("caged"), data: { host: "evil.test", port: null, why: "it is not in sandbox.network" } },
+    event: { ...ofShared("caged"), data: { host: "evil.test", why: "it is not in sandbox.network" } },
   },
   "definition.changed": {
     cause: async () => {
@@ -216,6 +221,7 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
   "catalog.announced": {
     cause: async () => await call("bad:list-changed"),
     event: { ...ofShared("bad"), data: { kinds: ["tools"] } },
+    which: ({ server }) => server === "bad",
   },
   "resource.updated": {
     cause: async () => await call("bad:resource-updated", { uri: "bad://text" }),

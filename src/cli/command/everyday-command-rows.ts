@@ -80,9 +80,9 @@ ${startsOne}`,
   approvals: {
     words: 2,
     usage:
-      "toolyard approvals [--all] [options]\n       toolyard approvals show|deny ID [options]\n" +
-      "       toolyard approvals allow ID [--for once|session|always] [options]\n" +
-      "       toolyard approvals grants | revoke ID | read | forget [options]",
+      "toolyard approvals [--all] [options]\n" +
+      "       toolyard approvals show|allow|deny|revoke ID [--for once|session|always] [options]\n" +
+      "       toolyard approvals grants|read|forget [options]",
     about: "Shows calls that wait for a person's yes, and takes the yes or no.",
     options: {
       ...common,

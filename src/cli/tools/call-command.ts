@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../kernel/text/json-bytes.ts";
 import type { TypesOf } from "../../operations/operation.ts";
-import type { answerAsked } from "../../operations/tools/asked-questions.ts";
+import type { answerAsked } from "../../operations/tools/approval-operations.ts";
 import type { showTool } from "../../operations/tools/tool-operations.ts";
 import { scanMembers } from "../../wire/json/json-scan.ts";
 import type { CommandContext } from "../command/command-context.ts";

@@ -3,7 +3,7 @@ import { createTextCache } from "../../operations/cached-text.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { createTrialTurns } from "../../operations/servers/trial-turns.ts";
 import type { Services } from "../../operations/services.ts";
-import { createRestQuestions, questionOperations } from "../../operations/tools/asked-questions.ts";
+import { createRestQuestions } from "../../operations/tools/asked-questions.ts";
 import { createResourceLeases } from "../../operations/tools/resource-leases.ts";
 import { createRestApp } from "./app.ts";
 import type { RestDeps, Route } from "./route.ts";
@@ -83,7 +83,6 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
   const routes = [
     ...of(namespaceOperations),
     ...describeExecute(),
-    ...of(questionOperations),
     ...of(toolOperations),
     ...of(toolRuleOperations),
     ...of(searchOperations),

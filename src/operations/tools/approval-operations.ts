@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
-import { ownRecords, ownWork } from "../../engine/policy/rights.ts";
+import { ownRecords, ownWork, usingServers } from "../../engine/policy/rights.ts";
 import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isApprover, type Principal } from "../../kernel/principal.ts";
@@ -228,8 +228,40 @@ function toGrant(one: Grant): z.output<typeof grantJson> {
   return { id, tool, server, instance, person, client, kind, ...times };
 }
 
-/** What waits for a person's yes, and what was said yes to. */
+/** What a person may enter in a form that a server asks for (2025-11-25, client/elicitation). */
+const entered = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+
+const questionAnswer = z
+  .strictObject({
+    action: z.enum(["accept", "decline", "cancel"]),
+    content: z
+      .record(z.string(), entered)
+      .optional()
+      .describe("With `accept`, what was entered; none for a question that leads to an address."),
+  })
+  .meta({ id: "QuestionAnswer" });
+
+export const answerAsked = operation({
+  route: "POST /api/questions/{id}",
+  right: usingServers,
+  params: z.object({ id: schemas.name }),
+  id: "answerQuestion",
+  tag: "Execute",
+  summary: "Answer a question of a server",
+  description:
+    "Of a call made with `Accept: text/event-stream` and `Toolyard-Elicitation: form, url`: its stream has " +
+    "events `question` (`{ id, method, params }`), and `question-over` when one needs no answer any more.",
+  body: questionAnswer,
+  responses: answers(z.object({ answered: z.boolean() }), "It was passed to the server.", [404, 413, 415, 429]),
+  run(services, { principal, params, bytes }) {
+    services.questions.answer(params.id, principal, bytes);
+    return { answered: true };
+  },
+});
+
+/** What waits for a person's yes, what was said yes to, and answers to what servers ask in the middle of calls. */
 export const approvalOperations: readonly Operation[] = [
+  answerAsked,
   listApprovals,
   showApproval,
   decideApproval,

@@ -167,5 +167,5 @@ function parseArguments(text: string | undefined): unknown {
   throw new GatewayError("PARAMS_INVALID", "query.args: expected a JSON object");
 }
 
-/** What is decided about calls, why, and what clients have read. */
+/** The decisions about calls and their reasons, and what clients have read. */
 export const policyOperations: readonly Operation[] = [listFlowLabels, clearFlowLabels, explainPolicy];
