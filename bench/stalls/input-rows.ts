@@ -162,7 +162,7 @@ export const inputRows: readonly InputRow[] = [
   ...["elicitation/create", "sampling/createMessage", "roots/list", "ping"].map((method) =>
     server(method, message, { covers: [`question:${method}`] }),
   ),
-  server("stdout", message, { covers: ["reads:src/servers/upstream/stdio/output.ts"] }),
+  server("stdout", message, { covers: ["reads:src/servers/upstream/stdio/link.ts"] }),
   server("stderr", message, { covers: ["reads:src/servers/process/stderr-lines.ts"] }),
   ...["message.id", "message.members", "message.batch"].map((part) => server(part, message, { shapes: "json" })),
   server("message.method", message),

@@ -6,7 +6,6 @@ import { createEndpoints } from "../front/mcp/endpoint/endpoint.ts";
 import { createEventBus, type EventBus } from "../kernel/events/event-bus.ts";
 import type { MessageTap } from "../kernel/events/message-tap.ts";
 import { createLateModules } from "../kernel/runtime/late-module.ts";
-import type { Log } from "../kernel/runtime/log.ts";
 import { createRedaction, createSecretSources, joinSecrets } from "../records/redaction/redaction.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
@@ -99,7 +98,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
 
 export type Wings = ReturnType<typeof buildWings>;
 
-function createBus(log: Log): EventBus {
+function createBus(log: GatewayDeps["log"]): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
 }
 

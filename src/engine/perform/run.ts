@@ -3,12 +3,15 @@ import { renderResourceList } from "../../catalog/exposure/resource-list.ts";
 import type { Routing } from "../calls/routing.ts";
 import { discover, type DiscoverDeps } from "./intents/discover.ts";
 import { readKept, type KeptDeps } from "./intents/read-kept.ts";
-import { loadNamespace, type NamespaceDeps } from "./intents/load-namespace.ts";
-import type { Outcome, Work, OriginalRequest } from "./work.ts";
+import type { Outcome, Work, OriginalRequest, LoadedNamespace } from "./work.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toJsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { dropDuplicateKeys } from "../../wire/json/duplicate-keys.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
+import type { View } from "../../catalog/model/view.ts";
+import type { CallContext } from "../../kernel/call/call-context.ts";
+import type { Principal } from "../../kernel/principal.ts";
+import type { NamespaceLoads } from "../namespaces/namespace-loads.ts";
 
 /** The request that an intent passes on. Throws INTERNAL when the front that made the intent supplied none. */
 function originalOf(intent: Intent, { request }: Work): OriginalRequest {
@@ -79,4 +82,22 @@ export function createRunStage(deps: RunDeps): RunStage {
         return Promise.resolve({ kind: "own", result: intent.result });
     }
   };
+}
+
+interface NamespaceDeps {
+  readonly loads: Pick<NamespaceLoads, "load">;
+  readonly viewOf: (principal: Principal) => View;
+}
+
+/** Loads a namespace for the principal. Throws SERVER_UNKNOWN when its server has disappeared in the meantime. */
+async function loadNamespace(
+  deps: NamespaceDeps,
+  asked: Extract<Intent, { kind: "list-namespace" }>,
+  { principal, signal }: CallContext,
+): Promise<LoadedNamespace> {
+  const { loadedAtMs, stale } = await deps.loads.load(principal, asked.server, signal);
+  const view = deps.viewOf(principal);
+  const server = view.servers.find((candidate) => candidate.instance === asked.server.instance);
+  if (server === undefined) throw new GatewayError("SERVER_UNKNOWN", `${asked.server.slug} is no longer configured`);
+  return { kind: "namespace", asked, view, server, loadedAtMs, stale };
 }

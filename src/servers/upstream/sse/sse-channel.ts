@@ -1,16 +1,23 @@
 import { abortReason } from "../../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Era } from "../../../kernel/call/call-context.ts";
-import { type ConnectionEvents, type Handshake, withFiniteTimeouts, type Channel } from "../connection.ts";
+import {
+  type ConnectionEvents,
+  type Handshake,
+  withFiniteTimeouts,
+  type Channel,
+  type UpstreamRequest,
+} from "../connection.ts";
 import { encodeRequest, type Dialect, type GatewayIdentity } from "../messages/encode.ts";
 import { withPath } from "../streamable/server-address.ts";
-import type { HttpExchangeSink } from "../streamable/exchange/http-exchange.ts";
+import type { HttpExchangeSink, HttpExchange } from "../streamable/exchange/http-exchange.ts";
 import type { Lifetime } from "../streamable/legacy/lifetime.ts";
-import { failureOfRefusal } from "../streamable/exchange/refusal.ts";
+import { failureOfRefusal, rpcErrorOf } from "../streamable/exchange/refusal.ts";
 import type { Wire } from "../streamable/exchange/wire.ts";
 import { readEach } from "../../../wire/mcp/server-message.ts";
-import { createRequestTable } from "../messages/request-table.ts";
-import { createSsePosts } from "./sse-posts.ts";
+import { createRequestTable, type RequestTable } from "../messages/request-table.ts";
+import { withTraceHeaders } from "../../../kernel/runtime/tracing.ts";
+import { exchangeOnce } from "../streamable/exchange/exchange-once.ts";
 
 /** What a channel needs from its connection. */
 export interface SseOptions {
@@ -128,4 +135,111 @@ function endedBy(server: string, isEventStream: boolean): GatewayError {
   return isEventStream
     ? new GatewayError("UPSTREAM_CLOSED", `${server} ended its event stream`)
     : new GatewayError("UPSTREAM_HTTP", `${server} answered GET with something that is not an event stream`);
+}
+
+/** What POSTs need from their connection. */
+interface PostOptions {
+  readonly server: string;
+  readonly wire: Wire;
+  readonly lifetime: Lifetime;
+}
+
+/** Messages to the endpoint that the server names at the beginning of its stream. */
+interface SsePosts {
+  /** Whether the server has named its endpoint. */
+  readonly hasPath: boolean;
+  setPath(path: string): void;
+  /** Sends a message that gets no answer. Rejects when it could not be sent or was refused. */
+  post(text: string): Promise<void>;
+  /** Sends a request. If that fails, the request fails in the table. */
+  send(id: number, body: string, request: Pick<UpstreamRequest, "onSent" | "meta">): void;
+  /** Ends the POST of a request. */
+  abort(id: number): void;
+}
+
+/** No endpoint yet; `table` has the requests that are sent. */
+function createSsePosts(options: PostOptions, table: RequestTable): SsePosts {
+  const { wire, server, lifetime } = options;
+  const headers = [
+    "content-type",
+    "application/json",
+    "accept",
+    "application/json",
+    "accept-encoding",
+    "identity",
+    ...wire.address.headers,
+  ];
+  const running = new Map<number, HttpExchange>();
+  let path: string | undefined;
+  return {
+    get hasPath() {
+      return path !== undefined;
+    },
+    setPath(named) {
+      path = named;
+    },
+    async post(text) {
+      const outgoing = { method: "POST", headers, body: text, path: path as string } as const;
+      const outcome = await exchangeOnce(wire, outgoing, {
+        signal: lifetime.signal,
+        timeoutMs: wire.tuning.postTimeoutMs,
+        isNotice: true,
+      });
+      if (outcome.kind === "refused") throw failureOfRefusal(server, outcome.refusal);
+    },
+    send(id, body, { onSent, meta }) {
+      const leave = (): void => {
+        running.delete(id);
+        exchange.expectEnd();
+      };
+      const sink = createPostSink(options, table, { id, onSent, leave });
+      const exchange = wire.exchange(
+        { method: "POST", headers: withTraceHeaders(headers, meta), body, path: path as string },
+        sink,
+      );
+      running.set(id, exchange);
+      exchange.start();
+    },
+    abort: (id) => running.get(id)?.abort(),
+  };
+}
+
+interface Post {
+  readonly id: number;
+  readonly onSent: (() => void) | undefined;
+  /** Call when the POST is over. */
+  readonly leave: () => void;
+}
+
+/**
+ * A successful response to the POST only acknowledges the request, whose answer comes on the stream. So nothing after
+ * its head matters.
+ */
+function createPostSink(
+  { server, wire }: PostOptions,
+  table: RequestTable,
+  { id, onSent, leave }: Post,
+): HttpExchangeSink {
+  let isTaken = false;
+  return {
+    onSent: () => onSent?.(),
+    onHead() {
+      isTaken = true;
+      leave();
+    },
+    onMessage: () => wire.strays.add(),
+    onEnd: leave,
+    onRefused(refusal) {
+      leave();
+      const failure = failureOfRefusal(server, refusal);
+      const error = failure.code === "SERVER_NEEDS_LOGIN" ? undefined : rpcErrorOf(refusal.body, wire.limits.depth);
+      if (error === undefined) table.fail(id, failure);
+      else table.receive({ kind: "error", id, error: error.bytes });
+    },
+    onFailed(error) {
+      leave();
+      if (isTaken) return;
+      table.fail(id, error);
+    },
+  };
 }
