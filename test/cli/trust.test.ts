@@ -191,7 +191,7 @@ describe("on a terminal", () => {
   });
 
   test("FAULT L: nothing in a file can hide what it starts: noise, long texts, control characters and other directions", async () => {
-    const noise = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`noise-${at}`, { command: "true" }]));
+    const noise = Object.fromEntries(Array.from({ length: 1_999 }, (_, at) => [`noise-${at}`, { command: "true" }]));
     const hidden = "\u001b[2J\u001b[8m\u202Etxt.\u0007\r\n";
     await writeFile(
       join(clone, "mcp.json"),
@@ -208,7 +208,7 @@ describe("on a terminal", () => {
     const asked = terminal.all();
     expect(asked).toContain("evil:");
     expect(asked).toMatch(/characters more/);
-    expect(asked).toMatch(/and 4971 servers more/);
+    expect(asked).toMatch(/and 1970 servers more/);
     // oxlint-disable-next-line no-control-regex -- none of these may come from the file
     expect(terminal.raw()).not.toMatch(/\u001b\[2J|\u001b\[8m|\u202e|\u0007/);
     expect(asked.split("\n").length).toBeLessThan(150);
