@@ -508,6 +508,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await store.close(10_000);
     await ask(`alter table toolyard_state.template drop column by_admin;
       alter table toolyard_state.browser_session drop column browser;
+      alter table toolyard_state.team drop column rules;
       drop table toolyard_state.kept_search;
       drop table toolyard_state.member_pins;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
