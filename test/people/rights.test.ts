@@ -93,6 +93,8 @@ describe.each(
       if (isForeign) expect([who, status, json?.code]).toEqual([who, 404, "PERSON_UNKNOWN"]);
       // Of a browser that has logged in: a token alone is none.
       else if (path === "/api/session") expect(status).toBe(401);
+      // By a person's own login, as a yes is said.
+      else if (method === "DELETE" && path === "/api/flows") expect([status, json?.code]).toEqual([403, "FORBIDDEN"]);
       else if (path.includes("{team}") && who === "cid") expect(status).toBeGreaterThanOrEqual(403);
       else expect([who, status, isRefused]).toEqual([who, status, !may]);
       // A token is no login of the last minutes, whoever's it is.

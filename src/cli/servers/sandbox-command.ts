@@ -40,7 +40,7 @@ function isProcess(server: ServerConfig): server is ProcessServer {
 /** The server as it would be with a sandbox, which it has already or as `true` makes it. */
 export function sandboxed(server: ProcessServer, { env }: Pick<CommandContext, "env">): ServerConfig {
   const { transport } = server;
-  const source = { directory: transport.cwd, home: env["HOME"], mode: "off", roots: [] } as const;
+  const source = { directory: transport.cwd, home: () => env["HOME"], mode: "off", roots: [] } as const;
   const rules = transport.sandbox ?? toSandboxRules(true, source);
   return rules === undefined ? server : { ...server, transport: { ...transport, sandbox: rules } };
 }

@@ -6,7 +6,8 @@ import { toRootUri } from "../words/web-names.ts";
 /** What relative paths and `~` mean, and what counts where the entry says nothing. */
 export interface SandboxSource {
   readonly directory: string;
-  readonly home: string | undefined;
+  /** Called where there are paths alone: who reads it makes HOME part of the identity of the configuration. */
+  readonly home: () => string | undefined;
   readonly mode: SandboxMode;
   /** `file:` URIs that the server is told as its roots. */
   readonly roots: readonly string[];
@@ -23,7 +24,7 @@ export function toSandboxRules(
   if (written === false ? mode !== "require" : written === undefined && mode === "off") return undefined;
   const { read = [], write = [], network, memoryMb, processes, tmpMb, browser = false } = toFields(written);
   const toPaths = (paths: readonly string[]): readonly string[] =>
-    paths.flatMap((path) => toPath(toRootUri(path, { directory, home })));
+    paths.flatMap((path) => toPath(toRootUri(path, { directory, home: home() })));
   return {
     read: toPaths(read),
     write: toPaths(write),

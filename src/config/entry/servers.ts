@@ -220,7 +220,7 @@ function withSandbox(
 ): Transport {
   if (!hasProcess(transport)) return transport;
   const { directory, inherited } = source;
-  const rules = toSandboxRules(sandbox, { directory, home: homeOf(source), mode: inherited.sandboxMode, roots });
+  const rules = toSandboxRules(sandbox, { directory, home: () => homeOf(source), mode: inherited.sandboxMode, roots });
   return rules === undefined ? transport : { ...transport, sandbox: rules };
 }
 

@@ -26,7 +26,7 @@ export async function explainSandbox(
   transport: StdioTransport,
   { environment, own }: { readonly environment: Environment; readonly own: OwnPlaces },
 ): Promise<ExplainedSandbox> {
-  const source = { directory: transport.cwd, home: own.home, mode: "off", roots: [] } as const;
+  const source = { directory: transport.cwd, home: () => own.home, mode: "off", roots: [] } as const;
   const rules = transport.sandbox ?? toSandboxRules(true, source);
   if (rules === undefined) throw new Error("true makes rules");
   const here = await probeBubblewrap(environment["PATH"] ?? "");

@@ -52,7 +52,8 @@ export async function checkSandbox(
   const todo = here.hint.includes("AppArmor") ? `${here.hint}\n${apparmorAdvice}` : here.hint;
   const what = `servers cannot run in sandboxes: ${here.why}`;
   if (wanting.length > 0) return broken(what, todo);
-  return settings.sandbox.mode === "require" ? broken(what, todo) : { kind: "ok", what, todo };
+  if (settings.sandbox.mode === "off") return fine(what);
+  return settings.sandbox.mode === "require" ? broken(what, todo) : doubtful(what, todo);
 }
 
 const apparmorAdvice = `Write this to /etc/apparmor.d/bwrap and run \`apparmor_parser -r /etc/apparmor.d/bwrap\`:
