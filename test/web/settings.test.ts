@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
   test("the form and the text are one: what is typed in one is in the other", async () => {
     await visit(page, gateway, "/settings");
     await find("engine");
-    await page.getByLabel("engine", { exact: true }).selectOption("fuse");
+    await page.getByLabel("engine", { exact: true }).first().selectOption("fuse");
     await page.getByText("Changed, not saved yet.").waitFor();
     await page.getByRole("button", { name: "Text", exact: true }).click();
     await until(async () =>
