@@ -72,6 +72,8 @@ test("calls are summed by what is asked for: durations without waiting, tokens, 
   events.emit(callOf({ outcome: "tool_error" }));
   events.emit(callOf({ outcome: "error", serverCode: -32_602, principal: "bob", path: "files:write" }));
   events.emit(callOf({ outcome: "UPSTREAM_TIMEOUT", client: undefined }));
+  // One that waits for a person is none yet.
+  events.emit(callOf({ outcome: "APPROVAL_NEEDED" }));
   const { sums, sinceMs } = await usage.read(everything);
   expect(sinceMs).toBe(0);
   expect(sums).toEqual([

@@ -77,6 +77,8 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   /** What the store was like when the memo began: a file that was damaged or deleted is followed by an empty one. */
   let readIn: StoreHealth | undefined;
   const unsubscribe = events.on(["mcp.request.logs"], (call) => {
+    // It waits for a person: it has reached no server, and not failed.
+    if (call.outcome === "APPROVAL_NEEDED") return;
     const hourMs = hourOf(call.atMs);
     // A clock that was put back counts into the hour that it was in.
     if (hourMs > current.hourMs) current = nextHour(current, hourMs);
