@@ -260,7 +260,7 @@ describe("files of other clients, and near misses", () => {
 
   test("what is no mistake of typing is not guessed", async () => {
     const { warnings } = await loadText(
-      '{ "mcpServers": { "a": { "command": "x", "cmd": 1, "sandbox": 1 } }, "hooks": 1 }',
+      '{ "mcpServers": { "a": { "command": "x", "cmd": 1, "colour": 1 } }, "hooks": 1 }',
     );
     expect(warnings.join()).not.toContain("did you mean");
     expect(warnings).toHaveLength(3);
