@@ -1,3 +1,4 @@
+import type { EventOf } from "../../kernel/events/event.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -64,6 +65,11 @@ function repeat(clock: Clock, work: () => void): () => void {
   return () => cancel();
 }
 
+/** For a person's yes: such a call has reached no server, and has not failed. */
+function isWaiting({ outcome }: EventOf<"mcp.request.logs">): boolean {
+  return outcome === "APPROVAL_NEEDED";
+}
+
 /** Counts every call from now on. */
 export function createUsage({ events, clock, store, installationOf }: UsageDeps): Usage {
   let current = createUsageRows(hourOf(clock.now()));
@@ -72,13 +78,11 @@ export function createUsage({ events, clock, store, installationOf }: UsageDeps)
   const startedMs = clock.now();
   let sinceMs = startedMs;
   let reading = 0;
-  const memo = createUsageMemo(clock);
-  const minutes = createCallMinutes();
+  const [memo, minutes] = [createUsageMemo(clock), createCallMinutes()];
   /** What the store was like when the memo began: a file that was damaged or deleted is followed by an empty one. */
   let readIn: StoreHealth | undefined;
   const unsubscribe = events.on(["mcp.request.logs"], (call) => {
-    // It waits for a person: it has reached no server, and not failed.
-    if (call.outcome === "APPROVAL_NEEDED") return;
+    if (isWaiting(call)) return;
     const hourMs = hourOf(call.atMs);
     // A clock that was put back counts into the hour that it was in.
     if (hourMs > current.hourMs) current = nextHour(current, hourMs);
