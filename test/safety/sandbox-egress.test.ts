@@ -120,6 +120,11 @@ describe("43 a server reaches the hosts of its list by name, and nothing else:",
     expect(reached).toEqual([]);
   });
 
+  test("also where a name has the port of name servers, which the gateway answers at itself", async () => {
+    await open(["api.example.com", "dns.example.com:53"]);
+    expect(await inside.run(secured("api.example.com", "api.example.com"))).toBe("tls for api.example.com");
+  });
+
   test("a connection that says that it is for another host, or for none", async () => {
     await open(["api.example.com", "a.cdn.example.com"]);
     expect(await inside.run(secured("api.example.com", "other.example.com"))).not.toContain("tls for");

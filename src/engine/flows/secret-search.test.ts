@@ -36,7 +36,7 @@ describe("a secret", () => {
     }
   });
 
-  test("that is a number is a number afterwards, in a text and by itself", () => {
+  test("that is a number is a number afterwards, in a text and alone", () => {
     const { clean } = search(Buffer.from('{"a":4711471147,"b":"no 4711471147"}'));
     expect(JSON.parse(clean.toString())).toEqual({ a: 1_111_111_111, b: "no 1111111111" });
   });

@@ -141,7 +141,10 @@ describe("servers add NAME -- command", () => {
     expect(await shop.text()).toBe(written);
     expect(existsSync(`${shop.file}.bak`)).toBe(false);
     const failed = await shop.run(["servers", "add", "none", "--dry-run", "--", "no-such-program"]);
-    expect([failed.code, failed.stdout]).toEqual([1, expect.stringMatching(/^none: cannot start "no-such-program": /) as string]);
+    expect([failed.code, failed.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^none: cannot start "no-such-program": /) as string,
+    ]);
     const added = await shop.run(["servers", "add", "new", "--entry", "-"], {}, entry);
     expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("added new") as string });
     const hidden = { ...(JSON.parse(entry) as object), env: { API_TOKEN: "${API_TOKEN}" } };

@@ -17,13 +17,13 @@ process.on("disconnect", () => process.exit(1));
 const { createServer } = require("node:net");
 const ports = JSON.parse(process.argv[1]);
 let left = ports.length + 1;
-const send = (what, socket) => process.send(what, socket, () => { if (--left === 0) process.exit(0); });
+const send = (kind, socket) => process.send({ kind }, socket, () => { if (--left === 0) process.exit(0); });
 for (const port of ports) {
   const server = createServer();
-  server.listen({ port, host: "0.0.0.0", backlog: 128 }, () => send({ port }, server));
+  server.listen({ port, host: "0.0.0.0", backlog: 128 }, () => send("listener", server));
 }
 const questions = require("node:dgram").createSocket("udp4");
-questions.bind(53, "0.0.0.0", () => send({ port: 53 }, questions));
+questions.bind(53, "0.0.0.0", () => send("questions", questions));
 `;
 
 const openMs = 15_000;
@@ -47,8 +47,9 @@ export async function openSockets(
   let questions: UdpSocket | undefined;
   let said = "";
   child.stderr?.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-2_000)));
-  child.on("message", ({ port }: { readonly port: number }, socket) => {
-    if (port === 53) questions = socket as UdpSocket;
+  child.on("message", ({ kind }: { readonly kind: "listener" | "questions" }, socket) => {
+    // A name may have port 53 as well, over TCP.
+    if (kind === "questions") questions = socket as UdpSocket;
     else listeners.push(socket as Server);
   });
   const stop = (): void => void child.kill("SIGKILL");
