@@ -71,9 +71,13 @@ export async function stop(context: CommandContext): Promise<number> {
     const deadline = abortAfter(goneMs);
     while (await isThere()) await sleep(lookMs, deadline);
   } catch {
-    throw new GatewayError("GATEWAY_UNREACHABLE", `${describeGateway(holder)} was told to stop, and is still there`, {
-      hint: "Look at its log with `toolyard logs`, or end the process.",
-    });
+    throw new GatewayError(
+      "GATEWAY_UNREACHABLE",
+      `${describeGateway(holder)} did not stop within ${goneMs / 1_000} s`,
+      {
+        hint: "Look at its log with `toolyard logs`, or end the process.",
+      },
+    );
   } finally {
     waiting.end();
   }

@@ -12,7 +12,7 @@ import type { OpenRequest } from "../operation.ts";
 export function requirePeople(services: Pick<Services, "people">): RestPeople {
   const people = services.people();
   if (people !== undefined) return people;
-  throw new GatewayError("CONFIG_INVALID", "this gateway has no people of its own: it was started without --team", {
+  throw new GatewayError("CONFIG_INVALID", "team mode is off: this gateway was started without --team", {
     hint: "Start it with `toolyard serve --team`, or name people in the configuration.",
   });
 }

@@ -72,7 +72,7 @@ function revisionOf({ client: { revision }, session }: Caller): string {
   return session === undefined && revision === assumedRevision ? newestLegacyRevision : revision;
 }
 
-/** What a server gives to read is fetched at every read. */
+/** Resources are never cached, so that their TTL is 0. */
 const neverCached = '"ttlMs":0,"cacheScope":"private"';
 
 function encodeFound(parts: EncodeParts, work: ClientWork, text: string): string {

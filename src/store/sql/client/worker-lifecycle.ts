@@ -133,7 +133,7 @@ export function createWorkerLifecycle(options: WorkerLifecycleOptions): WorkerLi
     problem: () => plan.problem,
     wake,
     post(request) {
-      // Sums of what happened before are no reason to stay.
+      // Writing usage totals does not count as activity.
       if (request.kind !== "append" || !isSum(request.rows)) idle.touch();
       seat.post(request);
       wake();
