@@ -5,8 +5,8 @@ import type { Group, Member } from "./query.ts";
 
 /**
  * Upper bound of the score of every tool in a part; undefined where the index knows no bounds. A search of a large
- * catalog looks only at parts that may hold one of the best tools: they are found in the order of all, and exactly so. The same
- * sums as in `score.ts`, made with the most that a term counts in a part in place of what it counts in a tool.
+ * catalog looks only at parts that may hold one of the best tools: they are found in the order of all, and exactly so.
+ * The same sums as in `score.ts`, made with the most that a term counts in a part in place of what it counts in a tool.
  */
 export function boundsOfParts(
   index: SearchIndex,
