@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { parse as parseQuery } from "node:querystring";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { requireRight, type Rights } from "../../engine/policy/rights.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
@@ -11,7 +10,7 @@ import type { RestHandler } from "../http/http-server.ts";
 import { refuseWithProblem } from "../http/problem.ts";
 import { writeAnswer } from "./answer.ts";
 import type { RestDeps, PublicRequest, Route } from "./route.ts";
-import { parseJsonBody } from "../../operations/json-body.ts";
+import { readJsonBody } from "../../operations/json-body.ts";
 import { checkPart } from "../../operations/operation.ts";
 import { loginAgeMs } from "./operation-route.ts";
 import { createRouter, splitTarget, type Place, type Router } from "./router.ts";
@@ -104,9 +103,6 @@ type RequestBody = Pick<PublicRequest, "body" | "bytes">;
 
 const noBody: RequestBody = Object.freeze({ body: {}, bytes: Buffer.alloc(0) });
 
-/** Parsing takes no longer than a few milliseconds below it. */
-const largeBody = 524_288;
-
 /** Of a body that anybody may send. */
 const openBodyBytes = 16_384;
 
@@ -143,12 +139,7 @@ async function readJson(deps: RestDeps, { request, principal }: Incoming, mostBy
     readBody(request, limits, who, (error, read) => (error === undefined ? resolve(read) : reject(error)));
   });
   if (bytes.length === 0) return { bytes, body: {} };
-  if (bytes.length <= largeBody) return { bytes, body: parseJsonBody(bytes, jsonDepth).value };
-  // Putting the pieces of a large body together, parsing it and using it take a turn of the event loop each.
-  await nextTurn();
-  const body = parseJsonBody(bytes, jsonDepth).value;
-  await nextTurn();
-  return { bytes, body };
+  return { bytes, body: await readJsonBody(bytes, jsonDepth) };
 }
 
 function toRequest({ request, response }: Incoming, route: Route, place: Place | undefined, query: string) {

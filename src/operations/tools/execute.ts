@@ -10,8 +10,9 @@ import type { ServerAnswer } from "../../engine/calls/server-call.ts";
 import { areNone, noArguments, type CallArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import type { FailureCode } from "../../kernel/failures/failures.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import { isJsonObject, type JsonBytes } from "../../kernel/text/json-bytes.ts";
-import { parseJsonBody, type JsonBody } from "../json-body.ts";
+import { isJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
+import { scanMembers } from "../../wire/json/json-scan.ts";
+import { readJsonBody } from "../json-body.ts";
 import { nearestNames } from "../../catalog/exposure/text/suggestions.ts";
 
 type CallIntent = Extract<Intent, { kind: "call" }>;
@@ -47,21 +48,28 @@ export interface NamedTool {
   readonly appHeader: string | undefined;
 }
 
+/** A body as it came, and the object in it. */
+export interface ExecutionBody {
+  readonly bytes: Buffer;
+  readonly value: JsonObject;
+}
+
+/** The body of an execution; undefined where it says nothing. Throws what {@link readJsonBody} throws. */
+export async function readExecutionBody(bytes: Buffer, maxDepth: number): Promise<ExecutionBody | undefined> {
+  return holdsNone(bytes) ? undefined : { bytes, value: await readJsonBody(bytes, maxDepth) };
+}
+
 /**
- * Which tool a request means, and its arguments, cut out of the body as bytes. `maxDepth` bounds the body's nesting.
- * Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS, SERVER_UNKNOWN, PARAMS_INVALID, and what {@link parseJsonBody} throws.
+ * Which tool a request means, and its arguments, cut out of the body as bytes. Throws TOOL_UNKNOWN, TOOL_AMBIGUOUS,
+ * SERVER_UNKNOWN and PARAMS_INVALID.
  */
-export function readExecution(view: View, named: NamedTool, body: Buffer, maxDepth: number): CallIntent {
-  if (holdsNone(body)) return resolveInContext(view, named, undefined);
-  const parsed = parseJsonBody(body, maxDepth);
-  const field = Object.hasOwn(parsed.value, contextField) ? parsed.value[contextField] : undefined;
+export function readExecution(view: View, named: NamedTool, body: ExecutionBody | undefined): CallIntent {
+  if (body === undefined) return resolveInContext(view, named, undefined);
+  const field = Object.hasOwn(body.value, contextField) ? body.value[contextField] : undefined;
   const intent = resolveInContext(view, named, field);
   return {
     ...intent,
-    arguments:
-      ownsContextField(intent) || field === undefined
-        ? { bytes: body, value: parsed.value }
-        : withoutContext(body, parsed),
+    arguments: ownsContextField(intent) || field === undefined ? body : withoutContext(body),
   };
 }
 
@@ -115,7 +123,9 @@ function hasContextProperty(schema: { readonly [key: string]: unknown }): boolea
 }
 
 /** The same arguments without that member: every other byte stays. */
-function withoutContext(body: Buffer, { value, members }: JsonBody): CallArguments {
+function withoutContext({ bytes: body, value }: ExecutionBody): CallArguments {
+  // How deep it nests was judged before it was parsed.
+  const members = scanMembers(body, 0, body.length, Infinity);
   const kept = members.filter((member) => member.key !== contextField);
   const pieces: Buffer[] = [];
   for (const member of kept)

@@ -37,7 +37,18 @@ const choices = fc.array(fc.nat(23), { minLength: 1, maxLength: 50 });
 const strings = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.string({ unit: "binary" }),
-  fc.constantFrom('"', "\\", "\\\\", '\\"', "}{][,:", "__proto__", "x".repeat(60), `${"x".repeat(60)}\\"`),
+  fc.constantFrom(
+    '"',
+    "\\",
+    "\\\\",
+    '\\"',
+    "}{][,:",
+    "__proto__",
+    "x".repeat(60),
+    `${"x".repeat(60)}\\"`,
+    '"'.repeat(3_000),
+    `${'"\\'.repeat(40)}\\`,
+  ),
 );
 const values = fc.jsonValue({ maxDepth: 6, stringUnit: "grapheme" });
 const objects = fc.dictionary(strings, fc.oneof(values, strings), { maxKeys: 12 });

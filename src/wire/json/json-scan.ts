@@ -12,6 +12,7 @@ import {
   space,
   tab,
 } from "./characters.ts";
+import { createLateTextSearch, searchedBytes, type TextSearch } from "./text-search.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 
 /**
@@ -253,8 +254,9 @@ function skipScalar(bytes: Buffer, start: number, end: number): number {
 /** `start` is after the opening quote; returns the index after the closing one. Throws where there is none. */
 export function skipString(bytes: Buffer, start: number, end: number): number {
   let at = start;
-  for (;;) {
-    // After each escaped quote as well: a text may consist of them.
+  for (let escapedQuotes = 0; ; escapedQuotes += 1) {
+    const search = escapedQuotes < mostEscapedQuotes ? undefined : textSearch();
+    if (search !== undefined) return skipEscaped(search, bytes, at, end);
     const patience = Math.min(end, at + nativeSearchFrom);
     while (at < patience) {
       const byte = bytes[at];
@@ -268,6 +270,23 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
     at = found + 1;
     if (escapes % 2 === 0) return at;
   }
+}
+
+/** A string with more of them is JSON in JSON, or another text full of them: `TextSearch` does not stop at each. */
+const mostEscapedQuotes = 16;
+const textSearch = createLateTextSearch();
+
+/** The rest of {@link skipString}: what is copied grows with the string, so that little is copied for nothing. */
+function skipEscaped(search: TextSearch, bytes: Buffer, start: number, end: number): number {
+  let size = 1_024;
+  for (let at = start; at < end; size = Math.min(2 * size, searchedBytes)) {
+    const block = bytes.subarray(at, Math.min(end, at + size));
+    search.load(block);
+    const found = search.close(0, block.length);
+    at += found;
+    if (found < block.length) return at + 1;
+  }
+  throw malformed("the end of a string", end);
 }
 
 /** The index of the first byte from `start` on that is not white space, or `end`. */

@@ -49,6 +49,30 @@ test("finds what a plain loop finds, from wherever it begins", () => {
   );
 });
 
+test("finds the quote that no backslash escapes, over as many blocks as there are", () => {
+  const pieces = fc.constantFrom("x".repeat(16), "x".repeat(7), "x", '"', "\\", "\\\\", '\\"', "\\".repeat(17), "ü");
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (parts, block) => {
+      const bytes = Buffer.from(parts.join(""));
+      let wanted = 0;
+      while (wanted < bytes.length && bytes[wanted] !== 0x22) wanted += bytes[wanted] === 0x5c ? 2 : 1;
+      let at = 0;
+      let found: number | undefined;
+      while (at < bytes.length && found === undefined) {
+        const part = bytes.subarray(at, at + block);
+        // What another left behind it is not looked at.
+        search.load(Buffer.alloc(block + 16, '"'));
+        search.load(part);
+        const stop = search.close(0, part.length);
+        if (stop < part.length) found = at + stop;
+        at += stop;
+      }
+      expect(found ?? at).toBe(wanted);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
 test("looks at nothing beyond the end, although something is there", () => {
   search.load(Buffer.from(`${"x".repeat(20)}"`));
   for (let end = 0; end <= 20; end += 1) expect(search.find(0, end)).toBe(end);

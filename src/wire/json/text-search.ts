@@ -17,6 +17,11 @@ export interface TextSearch {
    * of the escapes of two characters, or whose second one is beyond `end`. `end` when there is none.
    */
   find(at: number, end: number): number;
+  /**
+   * The first index from `at` on, below `end`, of a quote that no backslash escapes. When there is none, where to go on
+   * behind these bytes: `end`, or one more when the last of them escapes the next.
+   */
+  close(at: number, end: number): number;
 }
 
 /** The part of WebAssembly that is used, which Node's types leave out. */
@@ -28,6 +33,7 @@ interface Engine {
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly find: (at: number, end: number) => number;
+  readonly close: (at: number, end: number) => number;
 }
 
 /** Where the loaded bytes begin: before them is the table. */
@@ -46,7 +52,7 @@ export function createTextSearch(): TextSearch | undefined {
   } catch {
     return undefined;
   }
-  const { memory, find } = exports;
+  const { memory, find, close } = exports;
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(shortEscapes);
   let loads = 0;
@@ -58,6 +64,7 @@ export function createTextSearch(): TextSearch | undefined {
     },
     holds: (load) => load === loads,
     find: (at, end) => find(base + at, base + end) - base,
+    close: (at, end) => close(base + at, base + end) - base,
   };
 }
 

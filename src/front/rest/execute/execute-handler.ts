@@ -12,7 +12,12 @@ import { whenFound } from "../../http/when-found.ts";
 import { isFromDashboard } from "../../web/session-request.ts";
 import type { RestDeps } from "../route.ts";
 import { openEventStream } from "../streams/event-response.ts";
-import { readExecution, type NamedTool } from "../../../operations/tools/execute.ts";
+import {
+  readExecution,
+  readExecutionBody,
+  type ExecutionBody,
+  type NamedTool,
+} from "../../../operations/tools/execute.ts";
 import { createExecutionRun, type Execution } from "./execution-run.ts";
 import { restContext } from "../../../operations/request/tracked.ts";
 import type { RestQuestions } from "../../../operations/tools/asked-questions.ts";
@@ -96,11 +101,12 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
     await run({ principal, view, intent, ...answering, meta, elicitation, isTrial });
   }
 
-  async function resolve(incoming: Incoming, body: Buffer): Promise<Pick<Execution, "view" | "intent">> {
+  async function resolve(incoming: Incoming, bytes: Buffer): Promise<Pick<Execution, "view" | "intent">> {
+    const parsed = await readExecutionBody(bytes, deps.bodyLimits.jsonDepth);
     try {
       const making = deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
       if (making !== undefined) await making;
-      return read(incoming, body);
+      return read(incoming, parsed);
     } catch (error) {
       if (!(error instanceof UnseenServer)) throw error;
       const gone = new AbortController();
@@ -109,13 +115,13 @@ export function createExecuteHandler(deps: RestDeps, questions: RestQuestions): 
       );
       await deps.routing.wake(error.instance, gone.signal);
       await deps.namesInTurns(deps.viewOf(incoming.principal), undefined, incoming.name);
-      return read(incoming, body);
+      return read(incoming, parsed);
     }
   }
 
-  function read(incoming: Incoming, body: Buffer): Pick<Execution, "view" | "intent"> {
+  function read(incoming: Incoming, body: ExecutionBody | undefined): Pick<Execution, "view" | "intent"> {
     const view = deps.viewOf(incoming.principal);
-    return { view, intent: readExecution(view, incoming, body, deps.bodyLimits.jsonDepth) };
+    return { view, intent: readExecution(view, incoming, body) };
   }
 }
 
