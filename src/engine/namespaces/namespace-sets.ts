@@ -81,9 +81,7 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
   }
 
   function forgetOne(): void {
-    // All but the set that was just created.
-    const earlier = [...sets.values()].slice(0, -1);
-    const gone = earlier.find((set) => set.loaded.size === 0) ?? earlier[0];
+    const gone = leastMissed([...sets.values()].slice(0, -1));
     if (gone === undefined) return;
     for (const instance of [...gone.loaded.keys()]) evict(gone, instance, "gone");
     sets.delete(gone.principal.id);
@@ -148,6 +146,11 @@ export function createNamespaceSets(deps: NamespaceSetsDeps): NamespaceSets {
     enter,
     evict,
   };
+}
+
+/** Of those that were there before the new one, the oldest first. */
+function leastMissed(earlier: readonly NamespaceSet[]): NamespaceSet | undefined {
+  return earlier.find((set) => set.loaded.size === 0) ?? earlier[0];
 }
 
 function emptySet(principal: Principal): NamespaceSet {

@@ -64,19 +64,6 @@ export function createProfiles({ written, serverOf }: ProfilesDeps): Profiles {
     return profile === undefined ? undefined : (find(profile) ?? closed);
   }
 
-  function toNarrowing(name: string, rules: ProfileRules): Narrowing {
-    return {
-      name,
-      reaches: (slug) => hasServer(rules, slug),
-      takes({ slug, instance }, tool) {
-        const server = serverOf(instance);
-        const { effects } = rules;
-        if (!hasTool(rules, slug, tool.upstreamName)) return false;
-        return effects === undefined || (server !== undefined && effects.includes(effectOfTool(tool, server)));
-      },
-    };
-  }
-
   function narrowing(principal: Principal): Narrowing | undefined {
     const rules = rulesOf(principal);
     if (rules === undefined) return undefined;
@@ -87,7 +74,7 @@ export function createProfiles({ written, serverOf }: ProfilesDeps): Profiles {
     const { tokenHashes: _tokens, ...said } = rules;
     const key = JSON.stringify(said);
     const before = latest.get(name);
-    made = before?.key === key ? before.narrowing : toNarrowing(name, rules);
+    made = before?.key === key ? before.narrowing : toNarrowing(name, rules, serverOf);
     latest.set(name, { key, narrowing: made });
     narrowings.set(rules, made);
     return made;
@@ -128,6 +115,19 @@ export function createProfiles({ written, serverOf }: ProfilesDeps): Profiles {
       throw new GatewayError("POLICY_DENIED", `${tool.path} is outside profile ${principal.profile ?? ""}${why}`, {
         data: { profile: principal.profile },
       });
+    },
+  };
+}
+
+function toNarrowing(name: string, rules: ProfileRules, serverOf: ProfilesDeps["serverOf"]): Narrowing {
+  return {
+    name,
+    reaches: (slug) => hasServer(rules, slug),
+    takes({ slug, instance }, tool) {
+      const server = serverOf(instance);
+      const { effects } = rules;
+      if (!hasTool(rules, slug, tool.upstreamName)) return false;
+      return effects === undefined || (server !== undefined && effects.includes(effectOfTool(tool, server)));
     },
   };
 }

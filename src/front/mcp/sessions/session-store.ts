@@ -94,9 +94,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
     },
     find(id, principal, endpointPath) {
       const session = sessions.get(id);
-      if (session === undefined || session.endpointPath !== endpointPath) return undefined;
-      // The name of its client may have given it a profile, which its requests do not name.
-      if (session.principal !== principal && session.principal.narrowedFrom !== principal) return undefined;
+      if (session === undefined || !isOf(session, principal, endpointPath)) return undefined;
       if (isIdle(session, clock.monotonic(), limits)) {
         lapse(session, "the session was idle for too long");
         return undefined;
@@ -115,6 +113,12 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       return sessions.size;
     },
   };
+}
+
+/** The name of its client may have given it a profile, which its requests do not name. */
+function isOf(session: Session, principal: Principal, endpointPath: string): boolean {
+  const isTheirs = session.principal === principal || session.principal.narrowedFrom === principal;
+  return isTheirs && session.endpointPath === endpointPath;
 }
 
 function isIdle(session: Session, nowMs: number, limits: SessionLimits): boolean {

@@ -93,8 +93,7 @@ export function createKeeper<Opened>(options: KeeperOptions<Opened>): DatabaseKe
 
   return {
     get opened() {
-      const { problem } = trouble;
-      return problem === undefined || problem.kind === "full" ? opened : undefined;
+      return trouble.problem === undefined || trouble.problem.kind === "full" ? opened : undefined;
     },
     get problem() {
       return trouble.problem;
