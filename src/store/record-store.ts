@@ -62,6 +62,8 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
   health(): StoreHealth;
   /** Calls back after `health().problems` changed, or the store became ready. Returns what ends that. */
   onHealth(listener: (health: StoreHealth) => void): () => void;
+  /** Calls back when a database has lost changes that were known here: after a failover to a standby that lagged. */
+  onLoss(listener: () => void): () => void;
   /**
    * Calls back when nothing was handed over or asked for a while, and the store would give back its memory: the moment
    * to hand over sums that are kept elsewhere, instead of waking it later for that. Returns what ends it.

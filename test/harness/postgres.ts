@@ -1,8 +1,9 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { execFile, execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
@@ -32,6 +33,16 @@ export interface Postgres extends AsyncDisposable {
   stop(): Promise<void>;
   /** As the system does when there is no memory left. */
   kill(): Promise<void>;
+  readonly port: number;
+  /** A standby of it, which follows it as fast as it can. */
+  standby(): Promise<Standby>;
+}
+
+export interface Standby extends AsyncDisposable, Pick<Postgres, "port" | "run"> {
+  /** It hears of nothing that is written from now on. */
+  lag(): Promise<void>;
+  /** Makes it the server. The other one has to be gone. */
+  promote(): Promise<void>;
 }
 
 const password = "pa55-of-test";
@@ -54,12 +65,61 @@ export async function startPostgres(): Promise<Postgres> {
   };
   const about = ["-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile", join(folder, "password")];
   execFileSync(...words("initdb", [...about, "-E", "UTF8", "--locale=C", "--no-sync"]), { stdio: "pipe", cwd: folder });
+  const server = await createServer(data, (args) => words("postgres", args));
+  const { port, run } = server;
+
+  async function standby(): Promise<Standby> {
+    const copy = join(folder, `standby-${Date.now()}`);
+    const from = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
+    // A test may have proxies, which go on meanwhile.
+    const [program, args] = words("pg_basebackup", ["-d", from, "-D", copy, "-R", "-X", "stream", "-c", "fast"]);
+    await promisify(execFile)(program, args, { cwd: folder });
+    const follower = await createServer(copy, (args) => words("postgres", args));
+    await follower.start();
+    return {
+      port: follower.port,
+      run: follower.run,
+      lag: async () => await follower.end("SIGINT"),
+      async promote() {
+        await follower.start();
+        await follower.run("select pg_promote()");
+        await until(async () => (await follower.run("select pg_is_in_recovery() as is"))[0]?.["is"] === false);
+      },
+      [Symbol.asyncDispose]: async () => await follower.end("SIGQUIT"),
+    };
+  }
+
+  const { start, end } = server;
+  await start();
+  await run(`create role toolyard login password '${password}'`);
+  return {
+    async createDatabase(name) {
+      await run(`create database ${name} owner toolyard`);
+      return urlOf(port, "toolyard", name);
+    },
+    port,
+    standby,
+    run,
+    start,
+    stop: async () => await end("SIGINT"),
+    kill: async () => await end("SIGKILL"),
+    async [Symbol.asyncDispose]() {
+      await end("SIGQUIT");
+      await until(async () => {
+        await rm(folder, { recursive: true, force: true });
+        return true;
+      });
+    },
+  };
+}
+
+/** One process of a server that has its folder, on a port that it keeps. */
+async function createServer(data: string, words: (args: readonly string[]) => [string, string[]]) {
   const port = await freePort();
   let server: ChildProcess | undefined;
-  const urlOf = (user: string, database: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 
   async function run(sql: string, database = "postgres"): Promise<readonly Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: urlOf("postgres", database) });
+    const client = new pg.Client({ connectionString: urlOf(port, "postgres", database) });
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -74,13 +134,8 @@ export async function startPostgres(): Promise<Postgres> {
     const limits = ["shared_buffers=16MB", "max_connections=40"];
     // After a kill, what it has started may hold its memory for a moment.
     await until(async () => {
-      const child = spawn(
-        ...words("postgres", ["-D", data, ...[...options, ...limits].flatMap((one) => ["-c", one])]),
-        {
-          stdio: "ignore",
-          cwd: folder,
-        },
-      );
+      const args = ["-D", data, ...[...options, ...limits].flatMap((one) => ["-c", one])];
+      const child = spawn(...words(args), { stdio: "ignore", cwd: dirname(data) });
       server = child;
       return await until(async () => {
         if (child.exitCode !== null) return "ended" as const;
@@ -100,23 +155,9 @@ export async function startPostgres(): Promise<Postgres> {
     await gone;
   }
 
-  await start();
-  await run(`create role toolyard login password '${password}'`);
-  return {
-    async createDatabase(name) {
-      await run(`create database ${name} owner toolyard`);
-      return urlOf("toolyard", name);
-    },
-    run,
-    start,
-    stop: async () => await end("SIGINT"),
-    kill: async () => await end("SIGKILL"),
-    async [Symbol.asyncDispose]() {
-      await end("SIGQUIT");
-      await until(async () => {
-        await rm(folder, { recursive: true, force: true });
-        return true;
-      });
-    },
-  };
+  return { port, run, start, end };
+}
+
+function urlOf(port: number, user: string, database: string): string {
+  return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 }

@@ -95,6 +95,13 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
       );
       opened = store;
       store.onHealth(createReport(log));
+      store.onLoss(() =>
+        log.warn(
+          { component: "records" },
+          "the database has lost changes that were known here, as after a failover to a standby that lagged: " +
+            "people, tokens and installations are read from it again",
+        ),
+      );
       store.onRest(() => {
         for (const listener of resting) listener();
       });

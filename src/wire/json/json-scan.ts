@@ -276,7 +276,7 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
 const mostEscapedQuotes = 16;
 const textSearch = createLateTextSearch();
 
-/** The rest of {@link skipString}: what is copied grows with the string, so that little is copied for nothing. */
+/** The rest of {@link skipString}: blocks grow with the string, so that little is copied for nothing. */
 function skipEscaped(search: TextSearch, bytes: Buffer, start: number, end: number): number {
   let size = 1_024;
   for (let at = start; at < end; size = Math.min(2 * size, searchedBytes)) {

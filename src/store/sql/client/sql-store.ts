@@ -152,7 +152,8 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     access: createAccessStore(client, changes, options.auditKey, isShared),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
-    onRest: (listener) => rests.listen(listener),
+    onLoss: changes.onLoss,
+    onRest: rests.listen,
     figures: () => ({ ...figuresOf(queue), ...sender.commits, workerStarts: client.starts }),
     close(deadlineMs) {
       closing ??= close(deadlineMs);

@@ -2,7 +2,14 @@ import { sql } from "kysely";
 import type { Client } from "pg";
 import { createPostgresKysely, oneConnection } from "./postgres-dialect.ts";
 import { idSlots } from "../records/record-ids.ts";
-import { changeChannel, lastChange, mostChanges, type StateChange } from "../state/state-changes.ts";
+import {
+  changeChannel,
+  hasChange,
+  lastMark,
+  mostChanges,
+  type ChangeMark,
+  type StateChange,
+} from "../state/state-changes.ts";
 import type { StateTables } from "../tables.ts";
 
 /** Changes that were not told before, in their order. */
@@ -11,6 +18,11 @@ export interface FeedNews {
   readonly seq: number;
   /** Undefined where there are more than were kept: everything has to be read again. */
   readonly changes: readonly StateChange[] | undefined;
+  /**
+   * The database has lost changes that were known here, in a failover or a restore: numbers begin before those again,
+   * and rows that are known here may never have been.
+   */
+  readonly hasLost?: boolean;
 }
 
 /**
@@ -27,11 +39,22 @@ export interface ChangeFeed {
   close(): Promise<void>;
 }
 
+/** Over all connections. Where it is not there although something is known, that counts as lost. */
+export class KnownChange {
+  mark: ChangeMark | undefined;
+
+  note(mark: ChangeMark): void {
+    if (mark.seq > (this.mark?.seq ?? 0)) this.mark = mark;
+  }
+}
+
 export interface FeedOptions {
   /** Not connected yet. */
   readonly client: Client;
   /** The last change that is known; undefined when nothing was read yet. */
   readonly after: number | undefined;
+  /** The last change that the database had; kept up to date. */
+  readonly known: KnownChange;
   readonly onNews: (news: FeedNews) => void;
   /** The connection is lost. Called once. */
   readonly onLost: (error: unknown) => void;
@@ -41,7 +64,8 @@ const lookMs = 1_000;
 /** Any number of 32 bits: the locks of slots. */
 const slotLocks = 740_288_651;
 
-export async function createChangeFeed({ client, after, onNews, onLost }: FeedOptions): Promise<ChangeFeed> {
+export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed> {
+  const { client, after, known, onNews, onLost } = options;
   await client.connect();
   const db = createPostgresKysely<StateTables>(oneConnection(client));
   let seq = after ?? 0;
@@ -66,8 +90,22 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
     const last = changes.at(-1);
     if (last === undefined) return;
     const isWhole = changes[0]?.seq === seq + 1 && changes.length < mostChanges;
-    seq = isWhole ? last.seq : await lastChange(db);
+    if (isWhole) known.note({ seq: (seq = last.seq), atMs: last.at_ms, origin: last.origin });
+    else await readLast();
     if (!isEnded) onNews({ seq, changes: isWhole ? changes : undefined });
+  }
+
+  async function readLast(): Promise<void> {
+    known.mark = await lastMark(db);
+    seq = known.mark?.seq ?? 0;
+  }
+
+  /** Before anything else is looked for: after a loss, the numbers that were told mean other changes. */
+  async function begin(): Promise<void> {
+    if (after === undefined) return await readLast();
+    if (known.mark === undefined ? after === 0 : await hasChange(db, known.mark)) return;
+    await readLast();
+    onNews({ seq, changes: undefined, hasLost: true });
   }
 
   /** One at a time; who is woken meanwhile looks again. */
@@ -87,7 +125,7 @@ export async function createChangeFeed({ client, after, onNews, onLost }: FeedOp
   let slot: number | undefined;
   try {
     await sql`listen ${sql.id(changeChannel)}`.execute(db);
-    if (after === undefined) seq = await lastChange(db);
+    await begin();
     slot = await takeSlot(db);
     // What was changed while it was away is told before anybody is told that it is back.
     await lookOnce();

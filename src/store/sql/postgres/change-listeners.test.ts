@@ -77,3 +77,16 @@ test("who listens no more is told nothing", () => {
   listeners.tell({ seq: 1, changes: [change(1)] });
   expect([calls, listeners.seen("changePeople")]).toEqual([0, 1]);
 });
+
+test("after a loss numbers come again: nothing is known until everything was read, and then news counts", () => {
+  const { listeners, told } = listening();
+  listeners.saw("changePeople", 9);
+  listeners.wrote("changePeople", 12);
+  listeners.tell({ seq: 7, changes: undefined, hasLost: true });
+  // Less than any number: a plan with old rows is behind.
+  expect([listeners.seen("changePeople"), listeners.seen("changeInstalls")]).toEqual([-1, -1]);
+  expect(listeners.least("changePeople")).toBe(7);
+  listeners.saw("changePeople", 7);
+  listeners.tell({ seq: 8, changes: [change(8)] });
+  expect([listeners.seen("changePeople"), told]).toEqual([8, [undefined, "installs undefined", "8"]]);
+});

@@ -8,7 +8,7 @@ export interface ChangeListeners {
   /**
    * The last change of which everything of that kind is known here; undefined where this gateway is the only writer. A
    * change that has to be read again is known when it was read, not when that was told: a change that is planned in
-   * between is planned without it.
+   * between is planned without it. Less than 0 where changes were lost and nothing was read since.
    */
   seen(kind: ToldKind): number | undefined;
   /** Something was read or written that has every change of that kind up to this one. */
@@ -22,7 +22,12 @@ export interface ChangeListeners {
   tell(news: FeedNews): void;
   /** Called with what was written, as JSON, and with undefined where it has to be read again. */
   listen(kind: ToldKind, listener: (detail: string | undefined) => void): () => void;
+  /** Called when the database has lost changes: see {@link FeedNews.hasLost}. */
+  onLoss(listener: () => void): () => void;
 }
+
+/** Rows that are known here may never have been: see {@link FeedNews.hasLost}. */
+const unsure = -1;
 
 /** @param own what this gateway calls itself: what it changed it knows */
 export function createChangeListeners(own: string): ChangeListeners {
@@ -34,6 +39,7 @@ export function createChangeListeners(own: string): ChangeListeners {
   const heard = new Map<ToldKind, number>();
   /** Of the changes that have to be read again, the last: until it was read, nothing after `last` is known here. */
   const owed = new Map<ToldKind, number>();
+  const lossListeners = new Set<() => void>();
   const kinds = Object.keys(listeners) as ToldKind[];
 
   function saw(kind: ToldKind, seq: number | undefined): void {
@@ -52,7 +58,12 @@ export function createChangeListeners(own: string): ChangeListeners {
       if (seq !== undefined) written.set(kind, seq);
     },
     least: (kind) => Math.max(...[last, written, heard].map((known) => known.get(kind) ?? 0)),
-    tell({ seq, changes }) {
+    tell({ seq, changes, hasLost = false }) {
+      if (hasLost) {
+        written.clear();
+        for (const kind of kinds) last.set(kind, unsure);
+        for (const listener of lossListeners) listener();
+      }
       for (const kind of kinds) {
         const before = last.get(kind) ?? 0;
         heard.set(kind, seq);
@@ -66,6 +77,10 @@ export function createChangeListeners(own: string): ChangeListeners {
     listen(kind, listener) {
       listeners[kind].add(listener);
       return () => listeners[kind].delete(listener);
+    },
+    onLoss(listener) {
+      lossListeners.add(listener);
+      return () => lossListeners.delete(listener);
     },
   };
 }

@@ -4,10 +4,11 @@ import type { Socket } from "node:net";
 import { sql, type Kysely } from "kysely";
 import type { Client, ClientConfig } from "pg";
 import type { StoreProblem } from "../../record-store.ts";
-import { createChangeFeed, type ChangeFeed, type FeedNews } from "./change-feed.ts";
+import { createChangeFeed, KnownChange, type ChangeFeed, type FeedNews } from "./change-feed.ts";
 import { createPostgresKysely, parsersOf, type PgModule } from "./postgres-dialect.ts";
 import { isAway, isExhausted, nameDatabase, OtherKey, toPostgresProblem } from "./postgres-errors.ts";
 import { migratePostgres, schemaOf } from "./postgres-migrate.ts";
+import type { ChangeMark } from "../state/state-changes.ts";
 import type { RecordsTables, StateTables } from "../tables.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface PostgresLink {
   /** Runs it in one transaction that sees rows of `team` alone, or of all where that is `*`. */
   inState<T>(how: TransactionKind, run: (db: Kysely<StateTables>) => Promise<T>): Promise<T>;
   inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
+  /** This gateway has written that change. */
+  wrote(mark: ChangeMark): void;
   /** No further try: all who wait for one are told. */
   stop(): Promise<void>;
   /** When nothing is asked any more. */
@@ -108,6 +111,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
             return await run(db);
           }),
       ),
+    wrote: (mark) => life.wrote(mark),
     stop: () => life.stop(),
     async close() {
       await Promise.allSettled([life.stop(), state.destroy(), records.destroy()]);
@@ -116,7 +120,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
 }
 
 /** Whether the server is there: tried again when it is not, later each time. */
-interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived"> {
+interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived" | "wrote"> {
   /** Something says that it is away. */
   lose(error: unknown): void;
   stop(): Promise<void>;
@@ -130,6 +134,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
   let timer: NodeJS.Timeout | undefined;
   let delayMs = limits.retryMs;
   let lastSeq = options.after;
+  const known = new KnownChange();
   let heardAtMs = performance.now();
   let isClosed = false;
 
@@ -146,6 +151,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
       feed = await createChangeFeed({
         client: createClient(options, {}),
         after: lastSeq,
+        known,
         onNews(news) {
           lastSeq = news.seq;
           options.onNews(news);
@@ -189,6 +195,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
     lose(error) {
       if (feed !== undefined) fail(error);
     },
+    wrote: (mark) => known.note(mark),
     async stop() {
       isClosed = true;
       clearTimeout(timer);

@@ -11,6 +11,13 @@ export interface StateChange {
   readonly detail: string;
 }
 
+/** What tells a change from another that got its number later, after a failover that lost it. */
+export interface ChangeMark {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly origin: string;
+}
+
 /**
  * The channel on which others are woken; the payload is never read: a poll finds every change, also for those that were
  * not woken.
@@ -40,17 +47,29 @@ export async function putChange(
   return seq;
 }
 
-/** 0 where there is none. */
-export async function lastChange(db: Kysely<StateTables>): Promise<number> {
-  const found = db.selectFrom("change").select((inner) => inner.fn.max("seq").as("seq"));
-  return (await found.executeTakeFirst())?.seq ?? 0;
+export async function lastMark(db: Kysely<StateTables>): Promise<ChangeMark | undefined> {
+  const last = db.selectFrom("change").select(["seq", "at_ms as atMs", "origin"]).orderBy("seq", "desc").limit(1);
+  return await last.executeTakeFirst();
 }
 
-/** Whether another gateway changed something of that kind since. */
+/** 0 where there is none. */
+export async function lastChange(db: Kysely<StateTables>): Promise<number> {
+  return (await lastMark(db))?.seq ?? 0;
+}
+
+/** Whether the database still has it: after a failover to a standby that lagged, or a restore, it does not. */
+export async function hasChange(db: Kysely<StateTables>, { seq, atMs, origin }: ChangeMark): Promise<boolean> {
+  const found = db.selectFrom("change").select(["at_ms", "origin"]).where("seq", "=", seq);
+  const row = await found.executeTakeFirst();
+  return row?.at_ms === atMs && row.origin === origin;
+}
+
+/** Whether another gateway changed something of that kind since; always where nothing that is known is sure. */
 export async function isBehind(
   db: Kysely<StateTables>,
   { seen, origin, kind }: { readonly seen: number; readonly origin: string; readonly kind: string },
 ): Promise<boolean> {
+  if (seen < 0) return true;
   const others = db.selectFrom("change").select("seq").where("seq", ">", seen).where("kind", "=", kind);
   return (await others.where("origin", "<>", origin).limit(1).executeTakeFirst()) !== undefined;
 }

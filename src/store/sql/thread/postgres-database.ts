@@ -10,7 +10,7 @@ import { createRetentionRounds } from "../records/retention.ts";
 import { rowsFromText } from "../row-text.ts";
 import type { AppendRequest, BatchResult, QuestionName, SqlWorkerData } from "../sql-messages.ts";
 import { type StateDatabase, stateReads, stateWrites } from "../state/state-answers.ts";
-import { isBehind, lastChange, putChange } from "../state/state-changes.ts";
+import { isBehind, lastChange, putChange, type ChangeMark } from "../state/state-changes.ts";
 import { toldOf } from "./change-notices.ts";
 import type { SqliteDatabase } from "./sqlite-database.ts";
 import { BadBackup, Behind, Refused, toRefusal } from "../store-refusal.ts";
@@ -113,17 +113,23 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
   async function write(name: QuestionName, text: string): Promise<unknown> {
     const origin = data.gatewayId;
     const what = JSON.parse(text) as { readonly seen?: number; readonly writes?: unknown };
-    return await link.inState("write", async (db) => {
+    const marks: ChangeMark[] = [];
+    const answer = await link.inState("write", async (db) => {
       const { seen } = what;
       // Of access, the people in it: the rest depends on nothing that was read before.
       const kind = name === "changeAccess" ? "changePeople" : name;
       if (seen !== undefined && (await isBehind(db, { seen, origin, kind }))) throw new Behind();
       const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
       const numbers: Record<string, number> = {};
-      for (const { as, ...change } of toldOf(name, what, result))
-        numbers[as] = await putChange(db, { origin, ...change }, Date.now());
+      for (const { as, ...change } of toldOf(name, what, result)) {
+        const atMs = Date.now();
+        numbers[as] = await putChange(db, { origin, ...change }, atMs);
+        marks.push({ seq: numbers[as], atMs, origin });
+      }
       return Object.keys(numbers).length === 0 ? result : { ...(result as object), ...numbers };
     });
+    for (const mark of marks) link.wrote(mark);
+    return answer;
   }
 
   return async (name, text, turn) => {
