@@ -152,7 +152,6 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     access: createAccessStore(client, changes, options.auditKey, isShared),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
-    onLoss: changes.onLoss,
     onRest: rests.listen,
     figures: () => ({ ...figuresOf(queue), ...sender.commits, workerStarts: client.starts }),
     close(deadlineMs) {
@@ -196,7 +195,7 @@ function toWorkerData(
 }
 
 type QuestionsOfStore = Asked<typeof recordQuestions> &
-  Pick<RecordStore, "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep">;
+  Pick<RecordStore, "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss">;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
   return {
@@ -210,6 +209,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     pins: createMemberPinStore(client),
     people: createPeopleStore(client, changes),
     installs: createInstallStore(client, changes),
+    onLoss: changes.onLoss,
   };
 }
 
