@@ -27,8 +27,8 @@ export default defineConfig({
   test: {
     globalSetup: ["test/harness/build.ts"],
     pool: "forks",
-    // Two for each core of the smallest machine that is meant: half of what a test does is waiting for processes.
-    maxWorkers: 4,
+    // For the two cores of the smallest machine that is meant: half of what a test does is waiting for processes.
+    maxWorkers: 5,
     sequence: { sequencer: LongFirst },
     projects: [
       {
