@@ -241,11 +241,13 @@ const closeQuote = /^[^"“”«`\n]{0,80}["”»`'’]/;
 const introduced =
   /\b(?:detects?|detecting|detection|finds?|flags?|blocks?|prevents?|scans? for|looks? for|examples?|e\.g\.?|such as|for instance)\b/i;
 
-/** A tool that looks for attacks quotes them. */
+const sentenceEnd = /(?<!\be\.g)[.!?]\s|\n/;
+
+/** A tool that looks for attacks quotes them, or names them in the same sentence. */
 function isQuoted(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 80), start);
   return (
-    introduced.test(before) ||
+    introduced.test(before.split(sentenceEnd).at(-1) ?? "") ||
     (openQuote.test(before) && closeQuote.test(text.slice(Math.max(start, end - 2), end + 80)))
   );
 }
