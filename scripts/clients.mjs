@@ -4,18 +4,22 @@
 // and what comes back is compared with what the servers hold. Each has its default settings and permissions, and the
 // entry that `toolyard connect` writes. No account is needed, and nothing leaves the machine but what npm fetches.
 // Each is also tried without its row in the table of client profiles, so that a row that is no longer needed is seen.
-// Those that have a command for it log in to a gateway for teams, in a browser whose person is a script.
+// Those that have a command for it log in to a gateway for teams, in a browser whose person is a script. Where a call
+// needs a person's yes, keys are typed on the client's terminal, or on that of the gateway's machine.
 // `npm run clients`; not part of the tests, because the packages are large and change every week.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { tryAsking } from "./clients/asked/asked-trial.mjs";
+import { askedRows } from "./clients/asked/asked-rows.mjs";
 import { clients } from "./clients/client-rows.mjs";
 import { tryClient } from "./clients/client-trial.mjs";
 import { installNewest } from "./clients/installed-client.mjs";
 import { projectDir } from "./conformance/cached-package.mjs";
-import { seenTable, teamTable } from "./docs/clients-page.mjs";
+import { needPackage } from "./debian-package.mjs";
+import { askedTable, seenTable, teamTable } from "./docs/clients-page.mjs";
 import { bundledTable } from "./docs/bundled-table.mjs";
 import { writeDocs } from "./write-docs.mjs";
 
@@ -26,6 +30,7 @@ const mostAtOnce = 4;
 
 const { values: flags } = parseArgs({
   options: {
+    asked: { type: "boolean", default: false },
     client: { type: "string", multiple: true },
     installed: { type: "boolean", default: false },
     long: { type: "boolean", default: false },
@@ -39,6 +44,7 @@ if (flags.help) {
   const names = [...new Set(clients.map(({ command }) => command))].join(", ");
   process.stdout.write(`usage: node scripts/clients.mjs [options]
 
+  --asked         only the calls that need a person's yes
   --client NAME   only this one; may be repeated: ${names}
   --installed     the versions that are in .cache/, without asking npm
   --long          the call that is waited for takes 600 s instead of 100 s
@@ -48,7 +54,10 @@ if (flags.help) {
 } else process.exitCode = await main();
 
 async function main() {
-  const wanted = clients.filter(({ command }) => flags.client?.includes(command) ?? true);
+  const wanted = clients.filter(
+    ({ command, name }) => (flags.client?.includes(command) ?? true) && (!flags.asked || name in askedRows),
+  );
+  needPackage("tmux", ["tmux", "-V"]);
   const directory = await mkdtemp(join(tmpdir(), "toolyard-clients-"));
   const { clientProfiles } = await bundledTable("src/config/rows/client-profiles.ts");
   const asIs = Object.fromEntries(
@@ -56,21 +65,27 @@ async function main() {
   );
   const install = createInstaller();
   try {
+    const onOutput = (chunk) => flags.verbose && process.stderr.write(chunk);
     const rows = await inTurn(wanted, async (client) => {
-      const row = await tryClient(client, {
-        ...{ directory, asIs, install },
-        waitMs: flags.long ? waits.long : waits.short,
-        onOutput: (chunk) => flags.verbose && process.stderr.write(chunk),
-      });
-      process.stderr.write(`${row.name}: ${row.problems.join("\n  ") || "as it should be"}\n`);
+      const waitMs = flags.long ? waits.long : waits.short;
+      const seen = flags.asked ? {} : await tryClient(client, { directory, asIs, install, waitMs, onOutput });
+      const asking = await tryAsking({ client, directory, install, onOutput });
+      const row = { name: client.name, ...seen, ...(asking && { asking }) };
+      process.stderr.write(`${row.name}: ${problemsOf(row).join("\n  ") || "as it should be"}\n`);
       return row;
     });
-    process.stdout.write(`${seenTable(rows)}\n\n${teamTable(rows)}\n`);
+    if (!flags.asked) process.stdout.write(`${seenTable(rows)}\n\n${teamTable(rows)}\n\n`);
+    process.stdout.write(`${askedTable(rows)}\n`);
     if (flags.write) await keep(rows);
-    return rows.every(({ problems }) => problems.length === 0) ? 0 : 1;
+    return rows.every((row) => problemsOf(row).length === 0) ? 0 : 1;
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    // What clients leave behind may write for a moment longer.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 });
   }
+}
+
+function problemsOf({ problems = [], asking }) {
+  return [...problems, ...(asking?.problems ?? [])];
 }
 
 /** So many at once that the machine stays quiet enough. */
@@ -94,12 +109,13 @@ function createInstaller() {
   };
 }
 
-/** Rows of clients that were not tried this time stay as they were. */
+/** Rows of clients that were not tried this time stay as they were, and so does what was not tried of a client. */
 async function keep(rows) {
   const file = join(projectDir, "docs/clients.json");
   const before = JSON.parse(await readFile(file, "utf8"));
   const kept = before.filter(({ name }) => rows.every((row) => row.name !== name));
-  await writeFile(file, `${JSON.stringify(inOrder([...kept, ...rows]), null, 2)}\n`);
+  const next = rows.map((row) => ({ ...(flags.asked && before.find(({ name }) => name === row.name)), ...row }));
+  await writeFile(file, `${JSON.stringify(inOrder([...kept, ...next]), null, 2)}\n`);
   await writeDocs();
 }
 

@@ -34,12 +34,13 @@ export function toTranscripts({ client, byDefault, allowed }) {
 export function steadyText(text) {
   return text
     .replaceAll(/\/[^\s"'`]*toolyard-clients-[^/\s"'`]+/g, "~")
+    .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "http://gateway")
     .replaceAll(/"search_time_ms":[\d.]+/g, '"search_time_ms":100')
     .replaceAll(/Wall time: [\d.]+ seconds/g, "Wall time: 0.1 seconds");
 }
 
 /** Without what fills pages, and without the text direction and colours that a result may switch. */
-function shorten(text) {
+export function shorten(text) {
   const plain = steadyText(text).replaceAll(/(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu, "");
   return plain.length > longestText ? `${plain.slice(0, longestText).toWellFormed()}…` : plain;
 }

@@ -1,3 +1,13 @@
+export interface Answered {
+  readonly answer: "yes" | "no" | "nothing";
+  readonly shown: readonly string[];
+  readonly readFirst: string | null;
+  readonly read: string | null;
+  readonly ran: number;
+  readonly state: string;
+  readonly via: string | null;
+}
+
 export interface SeenClient {
   readonly name: string;
   readonly package: string;
@@ -30,6 +40,15 @@ export interface SeenClient {
     readonly done: readonly string[];
     readonly said?: string;
     readonly failure?: string;
+  };
+  readonly asking?: {
+    readonly version: string;
+    readonly tried: string;
+    readonly way: "terminal" | "inbox";
+    readonly answers: readonly Answered[];
+    readonly headless?: Answered;
+    readonly lookup?: { readonly lookup: string; readonly other: string; readonly ran: readonly string[] };
+    readonly problems: readonly string[];
   };
   readonly transcripts?: readonly {
     readonly started: string;

@@ -43,6 +43,33 @@ test("every client that can log in by a command did, and was shut out in the end
   }
 });
 
+test("in every client that was tried, a call ran once after a yes, never after a no, and waits where nothing was answered", () => {
+  const tried = seen.flatMap(({ name, asking }) => (asking === undefined ? [] : [{ name, ...asking }]));
+  expect(tried.map(({ name, way }) => [name, way])).toEqual([
+    ["Claude Code", "terminal"],
+    ["Codex", "terminal"],
+    ["Gemini CLI", "inbox"],
+    ["opencode", "inbox"],
+    ["Qwen Code", "inbox"],
+    ["Copilot CLI", "terminal"],
+  ]);
+  for (const { name, way, answers, headless, lookup, problems } of tried) {
+    expect([name, problems]).toEqual([name, []]);
+    expect(answers.map(({ answer, ran, state }) => [answer, ran, state])).toEqual([
+      ["yes", 1, "used"],
+      ["no", 0, "denied"],
+      ["nothing", 0, "waiting"],
+    ]);
+    const via = way === "terminal" ? "client" : "owner";
+    expect([name, ...answers.map((one) => one.via)]).toEqual([name, via, via, null]);
+    if (way === "inbox") continue;
+    // The form is what a person sees, and without a person the inbox decides.
+    for (const { shown } of answers) expect(shown[0]).toMatch(/Allow notes · delete_notes\?[^]*id: 7[^]*No/);
+    expect([name, headless?.via, headless?.ran]).toEqual([name, "owner", 1]);
+    expect([name, lookup?.ran]).toEqual([name, ["read_notes"]]);
+  }
+});
+
 test("a row says that a client has resource tools of its own exactly where it was seen to have both", () => {
   for (const { name, clientName, own, ...row } of seen) {
     const offered = row.offeredAllowed ?? row.offered;

@@ -402,6 +402,11 @@ describe("a modern client", () => {
     expect(result).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
     const [[key, question]] = Object.entries(result.inputRequests) as [[string, Any]];
     expect(question.params.message).toMatch(/^Allow notes · delete_notes\?/);
+    // Codex with full access accepts a form without a required choice by itself.
+    expect(question.params.requestedSchema).toMatchObject({
+      properties: { decision: { default: "no" } },
+      required: ["decision"],
+    });
     const inputResponses = { [key]: { action: "accept", content: { decision: "once" } } };
     const retry = { ...params, requestState: result.requestState, inputResponses };
     const done = await modernRpc(`${gateway.url}/mcp`, "tools/call", retry, capabilities);
