@@ -1,6 +1,6 @@
-// Takes the pictures of docs/dashboard.md and docs/first-run.md: gateways with real servers, a few calls, and Chromium.
-// They are compared with nothing. The pages show where the files are: run it in a clone at a place that may be in the
-// pictures. An argument is the port of the first run, in place of the usual one.
+// Takes the pictures of docs/dashboard.md, docs/first-run.md and docs/safety.md: gateways with real servers, a few
+// calls, and Chromium. They are compared with nothing. The pages show where the files are: run it in a clone at a place
+// that may be in the pictures. An argument is the port of the first run, in place of the usual one.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { notesAfter, notesBefore } from "./changed-notes.mjs";
 import { clientServers, walk } from "./dashboard-walk.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -172,8 +173,32 @@ async function takeWalk() {
   );
 }
 
+/** A server that lists other definitions while it runs. */
+async function takeDefinitions() {
+  const [file, list] = [join(folder, "notes.json"), join(folder, "notes-package.json")];
+  writeFileSync(list, JSON.stringify({ tools: notesBefore }));
+  const args = [join(root, "test/safety/defined-server.mjs"), list, join(folder, "notes.log")];
+  writeFileSync(file, JSON.stringify({ mcpServers: { notes: { command: process.execPath, args } } }));
+  const options = ["--config", file, "--data-dir", join(folder, "notes")];
+  await serve(options, async (url) => {
+    await call(url, "notes:list_notes", {});
+    writeFileSync(list, JSON.stringify({ tools: notesAfter }));
+    const context = await browser.newContext({ viewport: { width: 1280, height: 760 } });
+    const page = await context.newPage();
+    await page.goto(command(options, "open", "--print"));
+    await page.goto(`${url}/ui/servers/notes`);
+    await page.getByText("its contents as context").first().waitFor();
+    await page.getByRole("heading", { name: "Definitions" }).evaluate((heading) => {
+      heading.style.scrollMarginTop = "24px";
+      heading.scrollIntoView();
+    });
+    await page.screenshot({ path: join(images, "dashboard-definitions.png") });
+  });
+}
+
 try {
   await takeWalk();
+  await takeDefinitions();
   await serve(own, async (url) => {
     for (const [name, values] of calls) await call(url, name, values);
     await take({ url, browser, options: own, pictures });
