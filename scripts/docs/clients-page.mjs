@@ -280,6 +280,7 @@ types what a person would type (\`npm run clients -- --asked --write\`); the ser
 
 const askedClosing = `[What they showed, and what was typed](clients-transcript.md#a-call-that-needs-a-persons-yes). Codex with full access (\`--dangerously-bypass-approvals-and-sandbox\`)
 declines a form with a required choice unseen, and would accept an empty one: the gateway's always has one required choice, whose default is no.
+Claude Code is tried in its manual mode, because its default, auto mode, asks a service of its maker about each call.
 VS Code, Cursor, Claude Desktop and Copilot's app have windows, and are not tried here.`;
 
 const profilesOpening = `## The table of profiles

@@ -38,3 +38,18 @@ test("a row of docs/security.md without a test says so, and there is one", () =>
   const bare = rows.filter(({ named }) => named.length === 0);
   expect(bare.map(({ number, shown }) => `${number}: ${shown}`)).toEqual(["26: not tested"]);
 });
+
+test("docs/safety-transcript.md shows what is held and refused, and nothing of the machine that it was made on", () => {
+  const transcript = readFileSync(join(root, "docs/safety-transcript.md"), "utf8");
+  for (const text of [
+    "notes:find_notes waits for a person to look at its definition",
+    "notes:read_note may be used",
+    '"a private key\\n"',
+    "no such file or directory, open '~/.ssh/id_rsa'",
+    "ENOTFOUND collect.example.net",
+    "connect ECONNREFUSED 127.0.0.1:3001",
+    "kept from collect.example.net",
+  ])
+    expect(transcript).toContain(text);
+  expect(transcript).not.toMatch(/\/tmp\/|\/root\/|\/work\//);
+});
