@@ -19,7 +19,8 @@ import { tryClient } from "./clients/client-trial.mjs";
 import { installNewest } from "./clients/installed-client.mjs";
 import { projectDir } from "./conformance/cached-package.mjs";
 import { needPackage } from "./debian-package.mjs";
-import { askedTable, seenTable, teamTable } from "./docs/clients-page.mjs";
+import { askedTable } from "./docs/asked-section.mjs";
+import { seenTable, teamTable } from "./docs/clients-page.mjs";
 import { bundledTable } from "./docs/bundled-table.mjs";
 import { writeDocs } from "./write-docs.mjs";
 

@@ -1,4 +1,4 @@
-// What stands in the cells of the tables that are made from tests' titles.
+// What the cells of tables that are made from other things have in them.
 
 /**
  * A table's cell ends at a bar; Markdown takes `<` for markup and brackets for links.
@@ -7,6 +7,13 @@
  */
 export const cell = (text) =>
   text.replaceAll("|", "\\|").replaceAll("<", "&lt;").replaceAll("[", "\\[").replaceAll("]", "\\]");
+
+/**
+ * The same for a text that has code and links of its own.
+ * @param {string} text
+ * @returns {string}
+ */
+export const markedCell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
 /**
  * A test's title, linked to its file from a page in docs/.
