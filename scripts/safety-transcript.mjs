@@ -94,7 +94,7 @@ async function changedDefinitions() {
     "The gateway is stopped, the server's package is updated, and the gateway is started again. One tool has a new required parameter, one a new sentence, one a better description.",
   );
   await type(["call", "notes:list_notes"]);
-  say("The call has woken the server, and its list has been compared with what it was.");
+  say("The call has woken the server, whose list was compared with what it was before the call got through.");
   await definitionsAreHeld();
   await type(["tools"]);
   await type(["call", "notes:find_notes", "query=tea"]);

@@ -102,6 +102,7 @@ export function createFakeWorld(): FakeWorld {
         open: async () => undefined,
         review: async () => undefined,
         recall: (_server, catalog) => catalog,
+        mayHold: () => false,
       },
       catalog: {
         get: (id) => current.get(id),

@@ -7,6 +7,7 @@ import { askOwner } from "../harness/owner-door.ts";
 import { get, run } from "../harness/rest.ts";
 import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+import { standingOf } from "../instances/observing.ts";
 import { startWebhookReceiver, webhookSettings } from "../records/webhook-receiver.ts";
 import { openDefined, renamed, type Defined } from "./defined.ts";
 
@@ -105,6 +106,27 @@ describe("a definition that changes", () => {
     const { oddities } = await owner("GET", `/api/instances/${instances[0].id}`);
     expect(oddities.join("\n")).toMatch(/8 tools are held for review/);
   });
+
+  test.each(["an idle stop", "a restart of the gateway"])(
+    "while its server rests, by %s, waits as well: the calls that start it again do not reach it",
+    async (how) => {
+      const entry = { definitions: "hold", ...(how === "an idle stop" ? { idleTimeoutMs: 300 } : {}) };
+      const texts = { prompts: [{ name: "greet" }] };
+      defined.list([...before, { name: "same" }], texts);
+      await start(entry, { instances: { idleGraceMs: 0, idleCheckMs: 100 } });
+      if (how === "an idle stop")
+        await until(async () => (await standingOf(gateway.url, "notes")).status === "dormant");
+      else await gateway.stop();
+      defined.list([...after, { name: "same" }], { prompts: [{ name: "greet", description: "Says more" }] });
+      if (how !== "an idle stop") await start(entry);
+      const prompt = rpc(`${gateway.url}/mcp/flat`, "prompts/get", { name: "notes-greet" });
+      const answers = await Promise.all([...names.map((name) => call(name)), call("same"), call("read_title")]);
+      expect(answers.filter((answer) => answer.includes("DEFINITION_HELD"))).toHaveLength(names.length + 1);
+      expect(answers.at(-2)).toContain("ran same");
+      expect((await prompt).text).toContain("DEFINITION_HELD");
+      expect(names.map((name) => defined.ran(name))).toEqual(names.map(() => 0));
+    },
+  );
 
   test("is taken where changes are checked, and kept as a difference", async () => {
     defined.list(before);

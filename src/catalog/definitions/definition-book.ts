@@ -64,6 +64,8 @@ export interface DefinitionBook {
   review(server: ServerConfig, about: AboutInstallation, catalog: InstanceCatalog): Promise<void>;
   /** The same catalog with marks on everything that is held back, by everything known now. */
   recall(server: ServerConfig, catalog: InstanceCatalog): InstanceCatalog;
+  /** Whether a change of a definition of this server may have to wait for a person. */
+  mayHold(server: ServerConfig): boolean;
   /** The pin of this version of a tool; undefined for one that was never judged. */
   pinOf(server: ServerConfig, tool: ToolEntry): Pin | undefined;
   /** The definitions of these versions, as JSON texts; those that are too long to be kept are missing. */
@@ -167,6 +169,7 @@ export function createDefinitionBook(deps: DefinitionBookDeps): DefinitionBook {
       const pins = owners.pinsOf(server);
       return withHeld(catalog, (tool) => heldBecause(pins, modeOf(server), tool));
     },
+    mayHold: (server) => modeOf(server) !== "note",
     pinOf: (server, tool) => owners.pinsOf(server).get(tool.upstreamName)?.get(ownHash(tool)),
     async textsOf(server, hashes) {
       const { textsIn } = await deps.judge();

@@ -19,7 +19,7 @@ import type { InstanceId } from "../../kernel/ids.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import type { ParamMember } from "../../servers/upstream/connection.ts";
-import { createMirrorAgain } from "./server-exchange.ts";
+import { createHeldCheck, createMirrorAgain } from "./server-exchange.ts";
 import { createMirrorArguments } from "./arguments/mirrored-headers.ts";
 import { createRelay, withLoss } from "./relay.ts";
 import { createWaitingQuestions } from "./questions/waiting-questions.ts";
@@ -81,7 +81,8 @@ export function createRouting(deps: RoutingDeps): Routing {
     clock: deps.clock,
   });
   const mirror = createMirrorArguments();
-  const relay = createRelay({ ...deps, waitingQuestions, mirrorAgain: createMirrorAgain(deps.viewOf, mirror) });
+  const again = { mirrorAgain: createMirrorAgain(deps.viewOf, mirror), requireFree: createHeldCheck(deps.viewOf) };
+  const relay = createRelay({ ...deps, ...again, waitingQuestions });
   const { resultBytes, contentBlocks } = deps.limits;
   const limits = { resultBytes, contentBlocks, depth: deepestJson, textSearch: createLateTextSearch() };
   const send = createToolCalls({

@@ -1,3 +1,4 @@
+import { heldPrompt, heldTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { View } from "../../catalog/model/view.ts";
 import { toCallArguments, type CallContext } from "../../kernel/call/call-context.ts";
 import type { Principal } from "../../kernel/principal.ts";
@@ -31,11 +32,33 @@ export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror
   };
 }
 
+/**
+ * Throws DEFINITION_HELD where the lists that a server was just started with have another definition of what is called,
+ * and a person has to look at it.
+ */
+export function createHeldCheck(viewOf: (principal: Principal) => View): (call: ServerCall) => void {
+  return ({ instance, target: { method, nameHeader = "" }, context }) => {
+    const server = viewOf(context.principal).servers.find((candidate) => candidate.instance === instance.id);
+    if (server === undefined) return;
+    const tool =
+      method === "tools/call" ? server.held?.find(({ upstreamName }) => upstreamName === nameHeader) : undefined;
+    const failure =
+      tool !== undefined
+        ? heldTool(server, tool)
+        : method === "prompts/get"
+          ? heldPrompt(server, nameHeader)
+          : undefined;
+    if (failure !== undefined) throw failure;
+  };
+}
+
 export interface ExchangeDeps {
   readonly clock: Pick<Clock, "monotonic">;
   readonly waitingQuestions: WaitingQuestions;
   readonly presenceOf: (context: CallContext) => ClientPresence;
   readonly mirrorAgain: MirrorAgain;
+  /** Asked of a call that had to wait for the start of its server. */
+  readonly requireFree: (call: ServerCall) => void;
   /** Undefined while traces are off. */
   readonly traces?: TraceSource | undefined;
 }
@@ -58,7 +81,7 @@ export type ServerExchange = (
 ) => Promise<ServerAnswer>;
 
 export function createServerExchange(deps: ExchangeDeps): ServerExchange {
-  const { clock, waitingQuestions, presenceOf, traces } = deps;
+  const { clock, waitingQuestions, presenceOf, requireFree, traces } = deps;
   return async (call, params, conclude) => {
     const { instance, target, context } = call;
     let sent = false;
@@ -72,7 +95,10 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
         const starts = acquired instanceof Promise;
         noteStage(call, starts);
         const connection = starts ? await startOf(waitTraced(traces, call, acquired), context, clock) : acquired;
-        if (starts) noteStage(call, false);
+        if (starts) {
+          noteStage(call, false);
+          requireFree(call);
+        }
         const reply = await connection.request(request);
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {
@@ -87,7 +113,7 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
         const headers = deps.mirrorAgain(call);
         if (headers !== undefined) request = { ...request, headers };
       } catch (error) {
-        if (!(error instanceof GatewayError)) throw error;
+        if (!(error instanceof GatewayError) || error.code === "DEFINITION_HELD") throw error;
         // A request that failed may have changed the server's state before it did.
         if (sent && instance.server.stateful) instance.users.note(presenceOf(context));
         const told = instance.noteFailure(error);

@@ -53,7 +53,7 @@ export interface CatalogKeeper {
 }
 
 /** Which of a server's tools may be used, by what their definitions were; `app` gives the book of them. */
-export type DefinitionReview = Pick<DefinitionBook, "open" | "review" | "recall">;
+export type DefinitionReview = Pick<DefinitionBook, "open" | "review" | "recall" | "mayHold">;
 
 /** Everything that an instance needs from other parts of the program. */
 export interface InstanceDeps {

@@ -84,8 +84,13 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
       await opened[Symbol.asyncDispose]();
       return;
     }
-    takeIn(opened);
     const isUnknown = deps.lender === undefined && deps.catalog.get(life.id) === undefined;
+    const isCompared = !isUnknown && (await compareLists(opened, signal));
+    if (signal.aborted) {
+      await opened[Symbol.asyncDispose]();
+      return;
+    }
+    takeIn(opened);
     if (isUnknown) {
       life.apply({ kind: "phase", phase: "discovering" });
       await refresher.refresh(opened, signal);
@@ -99,7 +104,20 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     tellUp(attempt, opened, life, deps);
     // After a failure it may be another version than before, so its lists are fetched again; a server that was only
     // stopped for being idle is the same one.
-    if (!isUnknown && (!attempt.wakes || listRefresh.isDue())) listRefresh.refreshQuietly("revalidate");
+    if (!isUnknown && !isCompared && (!attempt.wakes || listRefresh.isDue())) listRefresh.refreshQuietly("revalidate");
+  }
+
+  /**
+   * Before a call gets through: what a program was started anew with may be another definition than a person looked at.
+   * False where that makes no difference, and where its lists could not be had within a while.
+   */
+  async function compareLists(opened: Opened, signal: AbortSignal): Promise<boolean> {
+    if (deps.lender !== undefined || !deps.definitions.mayHold(life.server)) return false;
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(compareMs)]);
+    return await refresher.refresh(opened, limited).then(
+      () => true,
+      () => false,
+    );
   }
 
   function takeIn(opened: Opened): void {
@@ -142,6 +160,9 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     },
   };
 }
+
+/** A server that takes longer for its lists is called meanwhile, by the definitions that are known. */
+const compareMs = 5_000;
 
 const nothingKnown = Object.freeze({ eras: undefined });
 const onlyLegacy = Object.freeze({ eras: Object.freeze(["legacy"] as const) });
