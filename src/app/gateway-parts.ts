@@ -7,7 +7,7 @@ import { localPrincipal, type Principal } from "../kernel/principal.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import type { InstanceTokens } from "../people/identity/instance-tokens.ts";
-import type { Fleet } from "../servers/instance/fleet/fleet.ts";
+import type { Fleet, InstalledChanges } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
 import { openKeptSearches } from "./records/personal-wiring.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
@@ -52,6 +52,11 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     );
   }
 
+  async function followServers(changes: InstalledChanges): Promise<void> {
+    await fleet.follow(changes);
+    mcp.followViews();
+  }
+
   /** Ends everything: servers get as long as they are configured to, but no longer than until the signal aborts. */
   async function stop(signal: AbortSignal): Promise<void> {
     cancelTicks();
@@ -65,7 +70,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     isApplied = true;
     current = next;
     await wings.tracing?.ready;
-    await people.team?.open(records.opened, { onServers: fleet.follow, onGone: forgetInstances });
+    await people.team?.open(records.opened, { onServers: followServers, onGone: forgetInstances });
     people.follow(next);
     wings.webhooks.follow(next);
     engine.namespaces.warnOfCollisions(next);

@@ -296,7 +296,7 @@ test("a changed profile is told to open sessions, which then have the new one; o
     gateway.configFile,
     JSON.stringify(configWith({ work: { servers: ["mail"] }, still: { servers: ["git"] } })),
   );
-  for (const kind of ["tools", "resources", "prompts"])
+  for (const kind of ["tools", "resources"])
     await stream.next(({ method }) => method === `notifications/${kind}/list_changed`);
   const now = await toolsOf(2);
   expect(now).toContain("mail-get_letter");

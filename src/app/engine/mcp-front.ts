@@ -34,6 +34,8 @@ export interface McpFront {
   readonly cardAt: ReturnType<typeof createServerCards>;
   /** What a transport other than HTTP (stdio) needs to serve clients. */
   readonly parts: McpHttpDeps;
+  /** Servers that teams installed, or the rules of these, changed: clients whose lists are others now are told. */
+  followViews(): void;
   /** Does the checks that are due at regular intervals. */
   tick(): void;
   /** Ends the calls that wait for a client to return with answers. */
@@ -48,7 +50,7 @@ export interface McpFront {
 export function createMcpFront(deps: McpFrontDeps): McpFront {
   const { viewOf, clock, fleet, endpointOf } = deps;
   const { limits } = deps.config().settings;
-  const { serverInfo, sessions, conversations, runner, legacy, listen } = createMcpRequests(deps);
+  const { serverInfo, sessions, conversations, runner, legacy, listen, followViews } = createMcpRequests(deps);
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.config().settings.limits, clock);
   const parts: McpHttpDeps = {
@@ -88,6 +90,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     endpointOf,
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
+    followViews,
     tick() {
       sessions.expire();
       sse.expire();

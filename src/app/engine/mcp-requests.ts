@@ -93,7 +93,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     ownInstances,
     serverInfoText,
   });
-  return { serverInfo, sessions, conversations, runner, legacy, listen };
+  return { serverInfo, sessions, conversations, runner, legacy, listen, followViews: notifier.follow };
 }
 
 /** Parked calls of the whole gateway. Each server has its own, smaller limit. */

@@ -5,6 +5,8 @@ import type { Exposure } from "../../../catalog/exposure/exposure.ts";
 import type { ConnectedClient } from "../../../kernel/call/call-context.ts";
 import type { InstanceId, PrincipalId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
+import { slices } from "../../../kernel/runtime/slices.ts";
+import { changedSince, isHiddenChange, seenServers, type SeenServers } from "./seen-lists.ts";
 
 /** Somebody who wants to hear of changes: a legacy session, or one `subscriptions/listen`. */
 export interface Listener {
@@ -31,6 +33,8 @@ export interface InstanceNews {
 
 export interface Notifier {
   add(listener: Listener): () => void;
+  /** Rules, profiles or servers may be others than before: tells those whose lists are. */
+  follow(): void;
 }
 
 const taskStatus = "notifications/tasks/status";
@@ -58,20 +62,11 @@ export function createNotifier(
   isTaskOf: IsTaskOf,
 ): Notifier {
   const listeners = new Set<Listener>();
-  /** Of those who come with a profile, what it hid when they last heard of it. */
-  const narrowings = new WeakMap<Listener, View["narrowing"]>();
+  const { begin, tell, follow } = createTelling(listeners, viewOf);
 
   function onCatalogChanged(event: EventOf<"catalog.changed">): void {
-    for (const listener of listeners) {
-      const server = viewOf(listener.principal).servers.find((candidate) => candidate.instance === event.instance);
-      if (server === undefined) continue;
-      const only = listener.exposure.transparent(viewOf(listener.principal));
-      if (only !== undefined && only.instance !== event.instance) continue;
-      for (const kind of event.kinds) {
-        if (kind === "tools" && !listener.exposure.toolsChange) continue;
-        if (listener.wants[kind]) listener.send(`notifications/${kind}/list_changed`, {});
-      }
-    }
+    for (const listener of listeners)
+      if (viewOf(listener.principal).servers.some(({ instance }) => instance === event.instance)) tell(listener, event);
   }
 
   /** At an exposure of several servers nothing has changed; a transparent one says what its server says. */
@@ -106,19 +101,6 @@ export function createNotifier(
     return isTaskOf({ principal, connected: client }, { instance, id });
   }
 
-  /** Clients of a profile hear of everything that a change of it may have changed. */
-  function onConfigChanged(): void {
-    for (const listener of listeners) {
-      const { principal, exposure, wants, send } = listener;
-      if (principal.profile === undefined) continue;
-      const { narrowing } = viewOf(principal);
-      if (narrowing === narrowings.get(listener)) continue;
-      narrowings.set(listener, narrowing);
-      for (const kind of ["tools", "resources", "prompts"] as const)
-        if (wants[kind] && (kind !== "tools" || exposure.toolsChange)) send(`notifications/${kind}/list_changed`, {});
-    }
-  }
-
   events.on(["catalog.changed"], onCatalogChanged);
   events.on(["catalog.announced"], onAnnounced);
   events.on(["resource.updated"], (event) => onResourceUpdated(listeners, event));
@@ -127,15 +109,58 @@ export function createNotifier(
     if (event.method === taskStatus) setImmediate(() => onServerNotification(event));
     else onServerNotification(event);
   });
-  events.on(["config.changed"], onConfigChanged);
+  events.on(["config.changed"], follow);
   events.on(["namespace.loaded", "namespace.evicted"], ({ principal }) => onLoadedChanged(listeners, principal));
 
   return {
     add(listener) {
       listeners.add(listener);
-      if (listener.principal.profile !== undefined) narrowings.set(listener, viewOf(listener.principal).narrowing);
+      begin(listener);
       return () => listeners.delete(listener);
     },
+    follow,
+  };
+}
+
+/** Which lists each listener has, so that it is told of every change of them once, and of nothing else. */
+function createTelling(listeners: ReadonlySet<Listener>, viewOf: (principal: Principal) => View) {
+  const seen = new WeakMap<Listener, SeenServers>();
+
+  /** Tells a listener what differs from what it has. `event`: lists of one server that changed. */
+  function tell(listener: Listener, event?: EventOf<"catalog.changed">): void {
+    const { principal, exposure, wants, send } = listener;
+    const before = seen.get(listener) ?? [];
+    const now = seenServers(viewOf(principal), exposure, before);
+    seen.set(listener, now);
+    const about = event && now.find(({ instance }) => instance === event.instance);
+    const changed = new Set(changedSince(before, now, about));
+    if (about !== undefined) {
+      const isHidden = isHiddenChange(
+        before.find(({ slug }) => slug === about.slug),
+        about,
+      );
+      for (const kind of event?.kinds ?? []) if (kind !== "tools" || !isHidden) changed.add(kind);
+    }
+    for (const kind of changed)
+      if (wants[kind] && (kind !== "tools" || exposure.toolsChange)) send(`notifications/${kind}/list_changed`, {});
+  }
+
+  /** In turns: a change of the rules makes the view of every principal again. */
+  function* telling(): Generator<undefined, void> {
+    for (const listener of [...listeners]) {
+      if (listeners.has(listener)) tell(listener);
+      yield;
+    }
+  }
+
+  function follow(): void {
+    if (listeners.size > 0) void slices.run(telling());
+  }
+
+  return {
+    begin: (listener: Listener) => void seen.set(listener, seenServers(viewOf(listener.principal), listener.exposure)),
+    tell,
+    follow,
   };
 }
 
