@@ -16,7 +16,7 @@ import { connectPage, createPeople } from "./people/people-wiring.ts";
 import { createAudit } from "./records/audit-wing.ts";
 import { createEventFacts, createLive, createMessages } from "./records/live-wiring.ts";
 import { createGatewayMetrics, createTracing } from "./records/tracing-wiring.ts";
-import { wirePins } from "./records/personal-wiring.ts";
+import { approvalStoreOf, wirePins } from "./records/personal-wiring.ts";
 import { createRecords } from "./records/records-wing.ts";
 import { createCallUsage, createUsageWing } from "./records/usage-wing.ts";
 import { createWebhookWiring } from "./records/webhook-wiring.ts";
@@ -72,7 +72,8 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const { recordCall, store } = records;
   const discovery = createSearches({ ...shared, fleet, store: kept, teamOf: people.teamOf });
   const engine = createEngine({
-    ...{ ...shared, late, people, fleet, views, discovery, store: kept, recordCall, audit, traces },
+    ...{ ...shared, late, people, fleet, views, discovery, recordCall, audit, traces },
+    store: { ...kept, approvals: approvalStoreOf({ config, records }, kept) },
     logins: servers.logins,
   });
   const calls = createCallUsage({ events, clock, store, fleet });

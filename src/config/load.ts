@@ -13,7 +13,14 @@ import { buildPeople } from "./people/people.ts";
 import { predefinedNames } from "./entry/predefined.ts";
 import { createProblems, InvalidConfig } from "./file/problems.ts";
 import { buildingServers } from "./entry/servers.ts";
-import { buildSettings, isShared, readSettings, serverDefaults, unknownProfileServers } from "./settings/settings.ts";
+import {
+  buildSettings,
+  isShared,
+  readSettings,
+  serverDefaults,
+  rulesWithoutApprover,
+  unknownProfileServers,
+} from "./settings/settings.ts";
 import { findServers, unknownTopFields } from "./file/source.ts";
 
 export interface LoadOptions {
@@ -168,6 +175,7 @@ function* assembling(source: ReadSource, options: Omit<LoadOptions, "file">): Ge
       [
         ...[...unknownTopFields(document), ...built.warnings, ...built.notes, ...read.warnings, ...people.warnings],
         ...unknownProfileServers(settings, document, servers),
+        ...rulesWithoutApprover(settings, document, people.people.principals.size),
       ],
       document.fileName,
     ),

@@ -85,6 +85,8 @@ export const peopleTables = {
     scopes: json<readonly string[]>(),
     /** Slugs of the servers that it is for; null: all. */
     only: named("only_servers", jsonOrNull<readonly string[]>()),
+    /** The profile within which it sees and calls; absent or empty for one that is for everything. */
+    profile: textIfAny,
   }),
   /** An invitation into a team. Its secret is not kept. */
   invite: table({

@@ -21,6 +21,7 @@ import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
+import type { ApprovalStore } from "./store.ts";
 
 /**
  * What a gateway remembers of what happened. Records are written behind the calls, in batches, and may be lost: those
@@ -54,6 +55,9 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
   readonly keptSearches: MemberSearchStore;
   /** Tools that members of teams pinned for themselves. */
   readonly pins: PinStore;
+
+  /** Calls that wait for a yes, where the database is shared; a gateway that is alone keeps them in a file. */
+  readonly approvals: ApprovalStore;
 
   /** What an administrator does with the databases themselves. */
   readonly upkeep: StoreUpkeep;

@@ -287,12 +287,20 @@ export interface KeptApprovals {
   readonly grants: readonly Grant[];
 }
 
-/** Where they outlive the process: all of them as one. */
+/** Where they outlive the process. */
 export interface ApprovalStore {
-  /** What can be read; nothing where the file is damaged. */
-  read(): KeptApprovals;
-  /** Replaces all of them. Rejects when they cannot be written. */
-  write(kept: KeptApprovals): Promise<void>;
+  /** Those of these ids, or all, the newest first; nothing where a file is damaged. */
+  read(ids?: readonly string[]): Promise<KeptApprovals>;
+  /**
+   * Puts `next` in the place of `before`, from which it was made. Resolves to false, with nothing written, where another
+   * gateway changed something of it since; rejects when it cannot be written.
+   */
+  write(next: KeptApprovals, before: KeptApprovals): Promise<boolean>;
+  /**
+   * Where several gateways share them: calls `listener` with the ids that another one changed, and with undefined where
+   * everything has to be read again.
+   */
+  onChange?(listener: (ids: readonly string[] | undefined) => void): () => void;
 }
 
 /** What data keys of teams are wrapped with. It never leaves the store. */

@@ -11,7 +11,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { openOnce, type LateModules } from "../../kernel/runtime/late-module.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { Redaction } from "../../records/redaction/redaction.ts";
-import type { Approval, GatewayStore } from "../../store/store.ts";
+import type { Approval, GatewayStore, Grant } from "../../store/store.ts";
 import { localPrincipal } from "../../kernel/principal.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Directory } from "../../people/directory/directory.ts";
@@ -60,6 +60,19 @@ export function openApprovals(deps: ApprovalWiringDeps): ApprovalWiring {
     });
   }
 
+  /** Another gateway tells of it, and has it in the audit: here, those who look at the list are told. */
+  function tellElsewhere({ id, instance, server, principal, tool, client, approver, team }: Approval | Grant): void {
+    const about = { atMs: clock.now(), instance, server, principal, id, tool, client, approver };
+    events.emit({ type: "approvals.changed", ...about, team: team ?? undefined });
+  }
+
+  function onUnread(error: unknown): void {
+    log.warn(
+      { component: "approvals", err: error },
+      "approvals that another gateway changed cannot be read: tried again",
+    );
+  }
+
   /** Somebody who was removed, or lost what they were when they made the call. */
   function isOver({ principal, roles }: Approval): boolean {
     if (principal === localPrincipal.id) return false;
@@ -74,8 +87,16 @@ export function openApprovals(deps: ApprovalWiringDeps): ApprovalWiring {
       .catch((error: unknown) => log.error({ component: "approvals", err: error }, "calls that wait do not end"));
   const book = openOnce(async () => {
     const load = async () => await import("../../engine/approvals/approval-book.ts");
-    const { createApprovalBook } = await late.load("the code for approvals", load);
-    opened = createApprovalBook({ store: await store.approvals(), clock, settings, onChange: tell });
+    const { openApprovalBook } = await late.load("the code for approvals", load);
+    const kept = await store.approvals();
+    opened = await openApprovalBook({
+      store: kept,
+      clock,
+      settings,
+      onChange: tell,
+      onElsewhere: tellElsewhere,
+      onUnread,
+    });
     // People may have changed while nothing waited in memory.
     await endLost();
     return opened;

@@ -6,7 +6,7 @@ import type { Principal } from "../../kernel/principal.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { createPendingDirectory } from "../../people/directory/books/pending-directory.ts";
-import { isScope } from "../../engine/policy/scopes.ts";
+import { isScope, isTokenScope } from "../../engine/policy/scopes.ts";
 import { createConfigDirectory } from "../../people/directory/config-directory.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import { createAuthenticator, type Authenticator, type Doors } from "../../people/identity/authenticator.ts";
@@ -144,6 +144,7 @@ function createTeamSeat(
         isName: isServerSlug,
         valuesPage: (server, membership) => connectPage(publicUrl, installedId(server, membership as PrincipalId)),
         isScope,
+        isTokenScope,
         loadLate,
         log,
       });

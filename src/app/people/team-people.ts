@@ -53,6 +53,8 @@ export interface TeamPeopleDeps extends Pick<
   readonly clock: Clock;
   /** Given, because loading it with this file would cost each start of a gateway a file. */
   readonly isScope: (text: string) => boolean;
+  /** Of personal tokens. */
+  readonly isTokenScope: (text: string) => boolean;
   readonly loadLate: LoadLate;
   readonly log: Log;
   /** What runs has to follow this. */
@@ -67,7 +69,7 @@ const none: readonly never[] = Object.freeze([]);
 
 /** Reads the people and their servers. Rejects with STORE_UNAVAILABLE where they cannot be read. */
 export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> {
-  const { beside, config, clock, isName, isScope, log } = deps;
+  const { beside, config, clock, isName, isTokenScope, log } = deps;
   const store = deps.store.people;
   const contact = deps.store.access.isShared ? openContact(deps, () => directory.tell()) : undefined;
   const directory: TeamDirectory = createTeamDirectory({
@@ -119,7 +121,7 @@ export async function openTeamPeople(deps: TeamPeopleDeps): Promise<TeamPeople> 
   const uses = noteUses(directory, deps);
 
   const make = createPeopleChanges({
-    ...{ directory: people, store, clock, isName, isScope, createToken, hashToken },
+    ...{ directory: people, store, clock, isName, isScope: isTokenScope, createToken, hashToken },
     isTeamOfConfig: (slug) => config().people.teams.has(slug),
   });
   const changes = alsoLoggingOut(make, directory, access);

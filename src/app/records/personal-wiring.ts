@@ -37,6 +37,18 @@ export function wirePins({ config, profiles, store, records, usage, clock, log }
   });
 }
 
+/**
+ * Where calls that wait for a yes are kept, and remembered yeses: in a database that gateways share with the people in
+ * it, otherwise in a file.
+ */
+export function approvalStoreOf(
+  { config, records }: Pick<PinWiringDeps, "config" | "records">,
+  kept: Pick<GatewayStore, "approvals">,
+): GatewayStore["approvals"] {
+  return async () =>
+    config().settings.database === undefined ? await kept.approvals() : (await records.opened()).approvals;
+}
+
 /** Where the searches are that somebody keeps as tests. */
 type KeptSearchesOf = (principal: Pick<Principal, "user">) => Promise<KeptSearches>;
 

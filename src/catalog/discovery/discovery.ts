@@ -18,7 +18,8 @@ export interface DiscoveryRequest {
   readonly queries: readonly string[];
   readonly limit: number;
   readonly server: string | undefined;
-  readonly readOnly: boolean;
+  /** Which tools are looked for at all; undefined for every one. */
+  readonly wants?: ((tool: ToolEntry) => boolean) | undefined;
   /** Which client asks ({@link askerOf}); its calls say which tools it looked for. */
   readonly client?: string | undefined;
   /** A person's trial, which says nothing about what tools are for: nothing is learned from it. */
@@ -139,13 +140,14 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       const { engine, memory, findSkills } = await parts();
       isSearched = true;
       const startedMs = performance.now();
-      const { parts: searchedParts, allow, hasSkills } = searchedOf(view);
+      const { parts: searchedParts, allow: maySee, hasSkills } = searchedOf(view);
+      const allow = both(maySee, request.wants);
       const principal = view.principal.id;
       const server = request.server as ServerSlug | undefined;
       const filters = { ...(server === undefined ? {} : { server }), ...(allow === undefined ? {} : { allow }) };
       const { only } = request;
       const wanted = only === undefined ? filters : { ...filters, only };
-      const asking = { principal, parts: searchedParts, limit: request.limit, readOnly: request.readOnly, ...wanted };
+      const asking = { principal, parts: searchedParts, limit: request.limit, ...wanted };
       let queryCut = false;
       let degraded: string | undefined;
       const needs: DiscoveredNeed[] = [];
@@ -190,6 +192,12 @@ export function createDiscovery(load: () => Promise<DiscoveryDeps>): Discovery {
       await (await loading?.catch(() => undefined))?.close();
     },
   };
+}
+
+type Chooses = (tool: ToolEntry) => boolean;
+
+function both(one: Chooses | undefined, other: Chooses | undefined): Chooses | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : (tool) => one(tool) && other(tool);
 }
 
 const forModels = new WeakMap<ViewServer, readonly ToolEntry[]>();

@@ -19,10 +19,9 @@ export interface SearchRequest {
   /** As {@link clampLimit} returned it. */
   readonly limit: number;
   readonly server?: ServerSlug;
-  readonly readOnly?: boolean;
   /** For somebody who compares: leaves out what embeddings say, or all but that. */
   readonly only?: RankedBy;
-  /** Whether the principal may see a tool at all. */
+  /** Whether the principal may see a tool at all, and it is of those that are looked for. */
   readonly allow?: (tool: ToolEntry) => boolean;
 }
 

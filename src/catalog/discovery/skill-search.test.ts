@@ -74,7 +74,7 @@ test("tools are found exactly as if there were no skills, however many of these 
   const plain = sampleView(sampleCatalog());
   const loud = sampleView(sampleCatalog().map((part) => withSkills(part, part.server === "github" ? shouting : [])));
   for (const query of ["create an issue", "weather forecast for a city", "merge", "delete everything", "zzz"]) {
-    const request = { queries: [query], limit: 10, server: undefined, readOnly: false };
+    const request = { queries: [query], limit: 10, server: undefined };
     const [without, withThem] = [
       await discoveryOf().search(plain, request, never),
       await discoveryOf().search(loud, request, never),

@@ -66,9 +66,8 @@ test("no word known: no result; one word known: a result", () => {
   expect(find("")).toEqual([]);
 });
 
-test("filters: server, read-only, policy, limit", () => {
+test("filters: server, policy, limit", () => {
   expect(find("issue", { server: "slack" as ServerSlug })).toEqual([]);
-  expect(find("issue repository", { readOnly: true })).toEqual(["github:list_issues"]);
   expect(find("issue", { allow: (tool) => tool.definition.name !== "create_issue" })).not.toContain(
     "github:create_issue",
   );

@@ -35,8 +35,6 @@ export interface Ranking {
 export interface SearchOptions {
   readonly limit: number;
   readonly server?: ServerSlug;
-  /** Only tools whose server says that they change nothing (`readOnlyHint`). */
-  readonly readOnly?: boolean;
   /** What queries like this one led to before. */
   readonly learned?: LearnedTools;
   readonly allow?: (tool: ToolEntry) => boolean;
@@ -143,18 +141,14 @@ const everyTool = (): boolean => true;
  * Undefined where every tool is.
  */
 export function wantedBy(index: SearchIndex, options: SearchOptions): ((tool: number) => boolean) | undefined {
-  const { server, readOnly, allow } = options;
-  if (server === undefined && readOnly !== true && allow === undefined) return undefined;
+  const { server, allow } = options;
+  if (server === undefined && allow === undefined) return undefined;
   return (tool) => isWantedTool(toolAt(index, tool), options);
 }
 
 /** Whether a tool passes the filters of a search. */
-export function isWantedTool(
-  tool: ToolEntry,
-  { server, readOnly, allow }: Pick<SearchOptions, "server" | "readOnly" | "allow">,
-): boolean {
+export function isWantedTool(tool: ToolEntry, { server, allow }: Pick<SearchOptions, "server" | "allow">): boolean {
   if (server !== undefined && tool.server !== server) return false;
-  if (readOnly === true && tool.definition.annotations?.readOnlyHint !== true) return false;
   return allow === undefined || allow(tool);
 }
 

@@ -96,8 +96,12 @@ Programs send the part after /invite/ to POST /api/invites/accept.`,
       user: { word: "NAME", about: "new, list: whose token of a running gateway for teams it is" },
       ...ofTeam,
       name: { word: "TEXT", about: "new: what it is for" },
-      scope: { word: "SCOPES", about: "new: mcp:read, mcp:tools:execute or mcp:admin, with commas (default: all)" },
+      scope: {
+        word: "SCOPES",
+        about: "new: mcp:read, mcp:tools:execute or mcp:admin, with commas (default: all three); and mcp:approve",
+      },
       only: { word: "SERVERS", about: "new: it is for these servers only, with commas" },
+      profile: { word: "NAME", about: "new: it is for this profile of the configuration alone" },
       json: { about: "print one JSON object" },
     },
     notes: `Without --user, \`new\` asks no gateway: it prints the token and its hash for the configuration. Revoking

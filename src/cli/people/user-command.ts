@@ -1,7 +1,7 @@
 import { createToken } from "../../people/identity/token.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption, typedTeam } from "../../config/given.ts";
-import { type Scope, scopes } from "../../engine/policy/scopes.ts";
+import { type TokenScope, tokenScopes } from "../../engine/policy/scopes.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type {
   addToken,
@@ -23,6 +23,7 @@ import type {
 import { orderDone, printAnswer } from "../gateway/list-output.ts";
 import { type GatewayClient, mostRows, openGatewayClient } from "../gateway/gateway-client.ts";
 import { allRows } from "../../kernel/all-rows.ts";
+import type { TypesOf } from "../../operations/operation.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { printTable } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -155,7 +156,8 @@ async function personalToken(context: CommandContext): Promise<number> {
   if (task !== "new" || owner === undefined) return misused("token new, token list, or token revoke ID");
   const gateway = await openGatewayClient(context);
   const about = { name: textOption(context, "name"), team: typedTeam(context), days: readDays(context) };
-  const body = { ...about, scopes: readScopes(context), only: readList(context, "only") };
+  const limits = { scopes: readScopes(context), only: readList(context, "only") };
+  const body = { ...about, ...limits, profile: textOption(context, "profile") };
   const made = await gateway.ask<typeof addToken>("POST /api/users/{id}/tokens", { params: { id: owner }, body });
   return printAnswer(context, { made }, () => showToken(made));
 }
@@ -172,20 +174,27 @@ async function printTokens(context: CommandContext, owner: string | undefined): 
         one.team,
         one.expires.slice(0, 10),
         one.used === null ? "never" : one.used.slice(0, 13).replace("T", " "),
-        [one.scopes.join(" "), one.only?.join(" ") ?? ""].filter((text) => text !== "").join(" on "),
+        limitsText(one),
         plainText(one.name),
       ]),
     ),
   );
 }
 
+type ShownToken = TypesOf<typeof listTokens>["answer"]["tokens"][number];
+
+function limitsText({ scopes, only, profile }: ShownToken): string {
+  const of = [scopes.join(" "), only?.join(" ") ?? ""].filter((text) => text !== "").join(" on ");
+  return profile === null ? of : `${of} profile ${plainText(profile)}`.trim();
+}
+
 /** Throws PEOPLE_CONFLICT. */
-function readScopes(context: CommandContext): Scope[] | undefined {
+function readScopes(context: CommandContext): TokenScope[] | undefined {
   return readList(context, "scope")?.map((text) => {
-    const scope = scopes.find((known) => known === text);
+    const scope = tokenScopes.find((known) => known === text);
     if (scope !== undefined) return scope;
     throw new GatewayError("PEOPLE_CONFLICT", `there is no scope ${JSON.stringify(text.slice(0, 40))}`, {
-      hint: `They are ${scopes.join(", ")}.`,
+      hint: `They are ${tokenScopes.join(", ")}.`,
     });
   });
 }

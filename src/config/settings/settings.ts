@@ -291,6 +291,24 @@ export function unknownProfileServers(
   );
 }
 
+/**
+ * Rules that wait for the yes of somebody else, on a gateway where there is nobody else: they refuse. They may be meant
+ * for later, or for a start with `--team`, so that no file is refused for them.
+ */
+export function rulesWithoutApprover(
+  { policy, team }: Pick<Settings, "policy" | "team">,
+  document: Document,
+  people: number,
+): readonly string[] {
+  if (team || people > 0) return [];
+  return policy.rules.flatMap(({ approver = "self" }, at) => {
+    if (approver === "self") return [];
+    const origin = { document, path: ["toolyard", "policy", "rules", at, "approver"] };
+    const why = "without `team` or `principals` there is one person, and a call waits for the yes of another one";
+    return [problemAt(origin, `${why}: the rule refuses what it is about`)];
+  });
+}
+
 /** Fields of profiles that are not known. One that is ignored would leave in what it was to leave out. */
 function misspeltProfileFields(value: unknown, { document, path }: Origin): readonly string[] {
   const profiles = isJsonObject(value) && isJsonObject(value["profiles"]) ? value["profiles"] : {};

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { InstanceId, PrincipalId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
 import type { ApprovedCall, KeptApprovals } from "../../store/store.ts";
-import { createApprovalBook, type ApprovalBook } from "./approval-book.ts";
+import { openApprovalBook, type ApprovalBook } from "./approval-book.ts";
 
 const call = (principal: string, id: number): ApprovedCall => ({
   ...{ principal: principal as PrincipalId, team: null, client: "c", session: null, server: "s" as ServerSlug },
@@ -14,17 +14,18 @@ interface Told {
   readonly written: KeptApprovals[];
 }
 
-function open(write: (kept: KeptApprovals) => Promise<void> = async () => undefined): Told {
+async function open(write: (kept: KeptApprovals) => Promise<void> = async () => undefined): Promise<Told> {
   const written: KeptApprovals[] = [];
-  const book = createApprovalBook({
+  const book = await openApprovalBook({
     store: {
-      read: () => ({ approvals: [], grants: [] }),
+      read: async () => ({ approvals: [], grants: [] }),
       async write(kept) {
         await write(kept);
         written.push(kept);
+        return true;
       },
     },
-    clock: { now: () => 1_000 },
+    clock: { now: () => 1_000, after: () => () => undefined },
     settings: () => ({ validMs: 60_000, sessionMs: 60_000, waiting: 20 }),
     onChange: () => undefined,
   });
@@ -32,7 +33,7 @@ function open(write: (kept: KeptApprovals) => Promise<void> = async () => undefi
 }
 
 test("a flood of one person's calls takes no other person's, and is written a few times", async () => {
-  const { book, written } = open();
+  const { book, written } = await open();
   const { approval } = await book.ask(call("ann", 0));
   await book.decide(approval.id, "once", { by: "ann", via: "owner" });
   await book.ask(call("ann", 1));
@@ -49,7 +50,7 @@ test("a flood of one person's calls takes no other person's, and is written a fe
 });
 
 test("of what one person has said yes to for longer, the newest is remembered, and everybody else's", async () => {
-  const { book } = open();
+  const { book } = await open();
   const remember = async (principal: string, tool: string): Promise<void> => {
     const { approval } = await book.ask({ ...call(principal, 0), tool: tool as ToolPath, binding: principal + tool });
     await book.decide(approval.id, "always", { by: principal, via: "owner" });
@@ -69,7 +70,7 @@ test("of what one person has said yes to for longer, the newest is remembered, a
 
 test("what cannot be written is not done, and the next change is", async () => {
   let isFull = true;
-  const { book } = open(async () => {
+  const { book } = await open(async () => {
     if (isFull) throw new Error("no room");
     await Promise.resolve();
   });
@@ -85,7 +86,7 @@ test("what cannot be written is not done, and the next change is", async () => {
 });
 
 test("a wait that was given up ends at once", async () => {
-  const { book } = open();
+  const { book } = await open();
   const { approval } = await book.ask(call("ann", 1));
   const settled = await book.settled(approval.id, 600_000, AbortSignal.abort());
   expect(settled?.state).toBe("waiting");

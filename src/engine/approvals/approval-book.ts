@@ -1,9 +1,8 @@
 import { isAsGood } from "../../kernel/call/tool-effects.ts";
-import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Approval, ApprovalStore, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
-import { shorten } from "../../kernel/text/plain-text.ts";
+import type { Approval, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
+import { closed, isOpen, openKeptBook, withoutOver, type KeptBookDeps, type Planned } from "./kept-book.ts";
 
 /** A change that those who look after the gateway are told of. */
 export interface ApprovalChange {
@@ -21,9 +20,7 @@ export interface ApprovalSettings {
   readonly waiting: number;
 }
 
-export interface ApprovalBookDeps {
-  readonly store: ApprovalStore;
-  readonly clock: Pick<Clock, "now">;
+export interface ApprovalBookDeps extends Omit<KeptBookDeps, "onExpired"> {
   readonly settings: () => ApprovalSettings;
   readonly onChange: (change: ApprovalChange) => void;
 }
@@ -64,23 +61,16 @@ export interface ApprovalBook {
   readonly grants: readonly Grant[];
 }
 
-/** How long what was decided is kept. */
-const keptMs = 7 * 86_400_000;
-/** Of those that are decided or expired: of one person, and of all. */
-const mostOfOne = 100;
-const mostKept = 2_000;
-/** Of what one person has said yes to for longer; the oldest goes first, and is asked about again. */
-const mostGrantsOfOne = 500;
-/** Their arguments are for a glance at what was decided. */
-const longestKeptArguments = 1_000;
 /** For so long the same call is not asked about again. */
 const deniedMs = 60_000;
 /** As long as a server's question to a client can be answered. */
 const underWayMs = 600_000;
 
-export function createApprovalBook({ store, clock, settings, onChange }: ApprovalBookDeps): ApprovalBook {
+/** Reads what is kept. Rejects where that cannot be read. */
+export async function openApprovalBook({ settings, onChange, ...deps }: ApprovalBookDeps): Promise<ApprovalBook> {
+  const { clock } = deps;
   const onExpired = (about: Approval): void => onChange({ what: "expired", about, by: "gateway", via: "gateway" });
-  const book = createKeptBook(store, clock, onExpired);
+  const book = await openKeptBook({ ...deps, onExpired });
 
   return {
     covers(call) {
@@ -161,158 +151,6 @@ export function createApprovalBook({ store, clock, settings, onChange }: Approva
  */
 export function mayLast({ effect, isCut }: Pick<ApprovedCall, "effect" | "isCut">, kind: GrantKind): boolean {
   return kind === "once" || (!isCut && (kind === "session" || effect !== "run"));
-}
-
-interface Planned<T> {
-  readonly next: KeptApprovals;
-  readonly value: T;
-}
-
-/** The contents of a book: in memory as they are on the disk, and who waits for a change of them. */
-function createKeptBook(
-  store: ApprovalStore,
-  clock: ApprovalBookDeps["clock"],
-  onExpired: (approval: Approval) => void,
-) {
-  let kept = store.read();
-  const waiters = createWaiters();
-
-  function tell(before: KeptApprovals, after: KeptApprovals): void {
-    const states = new Map(before.approvals.map((one) => [one.id, one.state]));
-    for (const one of after.approvals) {
-      if (states.get(one.id) === one.state || one.state === "waiting") continue;
-      if (one.state === "expired") onExpired(one);
-      waiters.wake(one.id);
-    }
-  }
-
-  interface Change {
-    readonly plan: (now: KeptApprovals) => KeptApprovals;
-    readonly done: () => void;
-    readonly fail: (error: unknown) => void;
-  }
-  const waiting: Change[] = [];
-  let isWriting = false;
-
-  /** All that waits is written as one: the file is replaced as a whole. */
-  async function writeAll(): Promise<void> {
-    if (isWriting) return;
-    isWriting = true;
-    for (let batch = waiting.splice(0); batch.length > 0; batch = waiting.splice(0)) {
-      let next = withoutOver(kept, clock.now());
-      const planned = batch.filter(({ plan, fail }) => {
-        try {
-          next = plan(next);
-          return true;
-        } catch (error) {
-          fail(error);
-          return false;
-        }
-      });
-      try {
-        if (next !== kept) await store.write(next);
-        const before = kept;
-        kept = next;
-        tell(before, next);
-        for (const { done } of planned) done();
-      } catch (error) {
-        for (const { fail } of planned) fail(error);
-      }
-    }
-    isWriting = false;
-  }
-
-  return {
-    get kept() {
-      return kept;
-    },
-    /** One change after the other, each from what the one before has made: an unwritten one is not done. */
-    async change<T>(plan: (now: KeptApprovals) => Planned<T>): Promise<T> {
-      return await new Promise<T>((resolve, reject) => {
-        let value: T;
-        const take = (now: KeptApprovals): KeptApprovals => {
-          const planned = plan(now);
-          ({ value } = planned);
-          return planned.next;
-        };
-        waiting.push({ plan: take, done: () => resolve(value), fail: reject });
-        void writeAll();
-      });
-    },
-    async settled(id: string, limitMs: number, signal: AbortSignal): Promise<Approval | undefined> {
-      const find = (): Approval | undefined => kept.approvals.find((one) => one.id === id);
-      if (find()?.state === "waiting" && limitMs > 0 && !signal.aborted) await waiters.wait(id, limitMs, signal);
-      return find();
-    },
-  };
-}
-
-/** Those who wait for a change of one approval. */
-function createWaiters() {
-  const waiters = new Map<string, Set<() => void>>();
-  return {
-    wake(id: string): void {
-      for (const wake of waiters.get(id) ?? []) wake();
-      waiters.delete(id);
-    },
-    /** Resolves when it is woken, after so many milliseconds, or when the signal aborts. */
-    wait: async (id: string, limitMs: number, signal: AbortSignal): Promise<void> =>
-      await new Promise<void>((resolve) => {
-        const own = waiters.get(id) ?? new Set();
-        waiters.set(id, own);
-        const end = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", end);
-          own.delete(end);
-          if (own.size === 0 && waiters.get(id) === own) waiters.delete(id);
-          resolve();
-        };
-        const timer = setTimeout(end, limitMs);
-        signal.addEventListener("abort", end, { once: true });
-        own.add(end);
-      }),
-  };
-}
-
-/** Without the expired, and the oldest that are decided or remembered. The same object where there are none. */
-function withoutOver(kept: KeptApprovals, nowMs: number): KeptApprovals {
-  const isOver = (one: Approval): boolean => isOpen(one) && one.expiresAtMs <= nowMs;
-  const countGrants = createCounts();
-  const isPast = ({ principal, untilMs }: Grant): boolean =>
-    (untilMs !== null && untilMs <= nowMs) || countGrants(principal) > mostGrantsOfOne;
-  const countDecided = createCounts();
-  let all = 0;
-  const isOld = (one: Approval): boolean => {
-    if (isOpen(one)) return false;
-    all += 1;
-    return countDecided(one.principal) > mostOfOne || all > mostKept || one.askedAtMs < nowMs - keptMs;
-  };
-  const old = new Set(kept.approvals.filter(isOld));
-  const grants = kept.grants.filter((one) => !isPast(one));
-  if (old.size === 0 && grants.length === kept.grants.length && !kept.approvals.some(isOver)) return kept;
-  return {
-    approvals: kept.approvals.flatMap((one) => (old.has(one) ? [] : isOver(one) ? closed(one, "expired") : one)),
-    grants,
-  };
-}
-
-/** Counts by name: each call returns how many there are of it now. */
-function createCounts(): (name: string) => number {
-  const counts = new Map<string, number>();
-  return (name) => {
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    return count;
-  };
-}
-
-function isOpen({ state }: Approval): boolean {
-  return state === "waiting" || state === "granted";
-}
-
-/** One that waits for nothing any more. */
-function closed(one: Approval, state: "used" | "denied" | "expired"): Approval {
-  return { ...one, state, args: shorten(one.args, longestKeptArguments) };
 }
 
 function withReplaced(now: KeptApprovals, one: Approval): KeptApprovals {

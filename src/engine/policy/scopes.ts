@@ -6,6 +6,24 @@ import type { Principal } from "../../kernel/principal.ts";
 export const scopes = ["mcp:read", "mcp:tools:execute", "mcp:admin"] as const;
 export type Scope = (typeof scopes)[number];
 
+/**
+ * Beside them, and in none of them: a personal token with it says yes and no to calls that others wait for, and reads
+ * what `mcp:read` does. No app and no other credential gets it.
+ */
+export const approveScope = "mcp:approve";
+/** What a personal token can be limited to. */
+export const tokenScopes = [...scopes, approveScope] as const;
+export type TokenScope = (typeof tokenScopes)[number];
+
+export function isTokenScope(text: string): text is TokenScope {
+  return text === approveScope || isScope(text);
+}
+
+/** Whether a credential is one that says yes for people: never one without scopes, which permits what the roles do. */
+export function isApproving({ scopes: given }: Pick<Principal, "scopes">): boolean {
+  return given.includes(approveScope);
+}
+
 export function isScope(text: string): text is Scope {
   return scopes.some((scope) => scope === text);
 }
@@ -33,6 +51,7 @@ export function scopeOf({ kind }: Pick<Intent, "kind">): Scope {
 
 /** Whether the principal's credential permits what needs this scope. Says nothing about roles. */
 export function permits({ scopes: given }: Pick<Principal, "scopes">, needed: Scope): boolean {
+  if (needed === "mcp:read" && given.includes(approveScope)) return true;
   return given.length === 0 || scopes.slice(scopes.indexOf(needed)).some((scope) => given.includes(scope));
 }
 

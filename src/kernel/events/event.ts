@@ -162,6 +162,16 @@ export type GatewayEvent =
       /** Where a person decides, if the gateway has an address. */
       readonly page?: string | undefined;
     })
+  /** Another gateway of the same database changed something of it. */
+  | (AboutInstance & {
+      readonly type: "approvals.changed";
+      readonly principal: PrincipalId;
+      readonly id: string;
+      readonly tool: string;
+      readonly client: string;
+      readonly approver: Approver;
+      readonly team?: string | undefined;
+    })
   /** A request of a client that reached no server was recorded, a search among them. For those who follow records. */
   | { readonly type: "call.recorded"; readonly atMs: number }
   /** Definitions of tools changed and are in use, or wait for a person; or a person decided about them. */

@@ -36,6 +36,7 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "approval.decided": "a person said yes or no to a call",
   "approval.expired": "a call waited for a yes, and no one decided in time",
   "approval.revoked": "a remembered yes was taken back",
+  "approvals.changed": "another gateway of the same database changed a call that waits, or a remembered yes",
   "definition.changed": "definitions of tools changed, and are in use",
   "definition.held": "definitions of tools wait for a person",
   "definition.decided": "a person decided about definitions of tools",

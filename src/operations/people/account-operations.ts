@@ -3,7 +3,7 @@ import { gatewayAdmin, gatewayUpkeep } from "../../engine/policy/rights.ts";
 import { changesBy, madeJson, requirePeople, senderOf, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
-import { toToken } from "./me-operations.ts";
+import { requireMayGive, toToken } from "./me-operations.ts";
 import { findUser } from "./user-operations.ts";
 import * as schemas from "../schemas.ts";
 import type { Services } from "../services.ts";
@@ -89,6 +89,7 @@ export const addToken = operation({
   async run(services, request) {
     const { name = "", days = usualDays, team, ...limits } = request.body;
     const user = request.params.id;
+    requireMayGive(services, request, findUser(requirePeople(services).book, user).id);
     const made = await changesBy(services, request).addToken({ user, team, name, days, ...limits });
     return created(`/api/tokens/${made.id}`, madeJson(made));
   },

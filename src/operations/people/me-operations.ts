@@ -2,15 +2,16 @@ import * as z from "zod";
 import { ownCredentials, reading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import { approveScope, isApproving } from "../../engine/policy/scopes.ts";
 import type { Member } from "../../people/directory/books/member.ts";
 import type { PatRow } from "../../store/people-rows.ts";
 import { changesBy, madeJson, requirePeople, toIso } from "../request/people-request.ts";
 import * as shapes from "./people-schemas.ts";
 import { answers, creations } from "../responses.ts";
 import * as schemas from "../schemas.ts";
-import { operation, type Operation } from "../operation.ts";
+import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { created, done } from "../reply.ts";
-import type { RestPeople } from "../services.ts";
+import type { RestPeople, Services } from "../services.ts";
 
 const tag = "People";
 const usualDays = 90;
@@ -85,10 +86,36 @@ const makeToken = operation({
       throw new GatewayError("PEOPLE_CONFLICT", "only people of the database have tokens there", {
         hint: "Tokens of the configuration stand in its file.",
       });
+    requireMayGive(services, request, user);
     const made = await changesBy(services, request).addToken({ user, team, name, days, ...limits });
     return created(`/api/me/tokens/${made.id}`, madeJson(made));
   },
 });
+
+type GivenLimits = Pick<z.output<typeof shapes.tokenBody>, "scopes" | "profile">;
+
+/**
+ * Whether somebody may make a token with these limits for a user. A yes for people is given by a person, for themselves:
+ * not with a token, and by no admin in the name of another one. Throws PROFILE_UNKNOWN and FORBIDDEN.
+ */
+export function requireMayGive(
+  services: Pick<Services, "settings">,
+  {
+    principal,
+    body,
+    loginAgeMs,
+  }: Pick<OperationRequest<unknown, unknown, GivenLimits>, "principal" | "body" | "loginAgeMs">,
+  user: string,
+): void {
+  const { scopes = [], profile } = body;
+  if (profile !== undefined && !Object.hasOwn(services.settings().profiles, profile))
+    throw new GatewayError("PROFILE_UNKNOWN", `there is no profile ${JSON.stringify(profile.slice(0, 80))}`);
+  if (!isApproving({ scopes }) || principal.via === "owner") return;
+  if (principal.user === user && (loginAgeMs() !== undefined || isApproving(principal))) return;
+  throw new GatewayError("FORBIDDEN", `a token with ${approveScope} is made by the person whose it is, in a browser`, {
+    hint: "Log in at the dashboard, or use `toolyard token new --user NAME` on the gateway's machine.",
+  });
+}
 
 const params = z.object({ id: schemas.name });
 
@@ -124,13 +151,14 @@ const revokeToken = operation({
 });
 
 export function toToken(row: PatRow): z.output<typeof shapes.token> {
-  const { id, name, scopes, only, createdAtMs, expiresAtMs, usedAtMs } = row;
+  const { id, name, scopes, only, profile = null, createdAtMs, expiresAtMs, usedAtMs } = row;
   const times = { created: toIso(createdAtMs), expires: toIso(expiresAtMs) };
   return {
     id,
     name,
     scopes: [...scopes],
     only: only === null ? null : [...only],
+    profile,
     ...times,
     used: usedAtMs === null ? null : toIso(usedAtMs),
   };

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
-import { scopes } from "../../engine/policy/scopes.ts";
+import { tokenScopes } from "../../engine/policy/scopes.ts";
 import { teamRoles } from "../../store/people-rows.ts";
 import * as schemas from "../schemas.ts";
 
@@ -23,8 +23,16 @@ export const done = z.object({ done: z.literal(true) }).meta({ id: "Done" });
 export const tokenBody = z.object({
   name: z.string().max(100).optional().describe("What it is for."),
   days: z.int().min(1).max(365).optional().describe("How long it is valid. Default: 90."),
-  scopes: z.array(z.enum(scopes)).max(scopes.length).optional().describe("Default: everything that the roles permit."),
+  scopes: z
+    .array(z.enum(tokenScopes))
+    .max(tokenScopes.length)
+    .optional()
+    .describe(
+      "Default: everything that the roles permit. `mcp:approve` is never among that: it says yes to calls of others, " +
+        "and is given by people in a browser, to themselves, or by the owner of the data directory.",
+    ),
   only: z.array(schemas.name).min(1).max(100).optional().describe("Slugs of the servers that it is for. Default: all."),
+  profile: schemas.name.optional().describe("The profile of the configuration within which it is. Default: none."),
 });
 
 export const token = z
@@ -33,6 +41,7 @@ export const token = z
     name: z.string(),
     scopes: z.array(z.string()),
     only: z.array(z.string()).nullable(),
+    profile: schemas.nullableText.describe("Of the configuration; null for one that is for everything."),
     created: time,
     expires: time,
     used: time.nullable().describe("The hour of its last use."),

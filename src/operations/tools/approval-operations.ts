@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
 import { ownRecords, ownWork, usingServers } from "../../engine/policy/rights.ts";
+import { approveScope, isApproving } from "../../engine/policy/scopes.ts";
 import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isApprover, type Principal } from "../../kernel/principal.ts";
@@ -97,25 +98,27 @@ export const showApproval = operation({
 
 export const decideApproval = operation({
   route: "POST /api/approvals/{id}",
-  right: ownWork,
+  right: ownRecords,
   params,
   id: "decideApproval",
   tag,
   summary: "Say yes or no to a call that waits",
   description:
     "By a person in the dashboard, or by a command of `toolyard` on the gateway's machine. No token is enough: a " +
-    "program with one would say yes to itself. Where `approver` is another than the person, it takes somebody else " +
+    `program with one would say yes to itself. Only one with the scope \`${approveScope}\` is, and never for calls of ` +
+    "its own membership. Where `approver` is another than the person, it takes somebody else " +
     "with that role: no second login of the same person, either.",
   body: decisionBody,
   responses: answers(approvalJson, "As it is decided.", [404, 413, 415, 503]),
   async run(services, request) {
     const { principal, params: asked, body } = request;
-    requirePerson(services, request);
+    if (!isApproving(principal)) requirePerson(services, request);
     const book = await services.approvals();
     const found = book.approvals.find(({ id }) => id === asked.id);
     if (found !== undefined && isSeen(principal, found)) requireDecider(principal, found);
     const verdict = body.decision === "deny" ? "no" : body.for;
-    const decider = { by: principal.id, via: principal.via === "owner" ? "owner" : "dashboard" };
+    const via = principal.via === "owner" ? "owner" : isApproving(principal) ? "api" : "dashboard";
+    const decider = { by: principal.id, via };
     const decided = await book.decide(asked.id, verdict, decider, (one) => isSeen(principal, one));
     return toApproval(services, principal, decided);
   },
@@ -153,7 +156,8 @@ type Asked = Pick<Approval | Grant, "principal" | "user" | "approver" | "team">;
 
 /** One's own, and those that take one's role; the owner of the data directory sees everything. */
 function isSeen(principal: Principal, asked: Asked): boolean {
-  return principal.id === asked.principal || principal.via === "owner" || isFor(principal, asked);
+  if (principal.id === asked.principal || principal.via === "owner" || isFor(principal, asked)) return true;
+  return isApproving(principal) && isSamePerson(principal, asked);
 }
 
 function isFor(principal: Principal, { approver, team }: Asked): boolean {
@@ -166,13 +170,28 @@ function isSamePerson({ id, user }: Principal, asked: Asked): boolean {
 }
 
 function mayDecide(principal: Principal, asked: Asked): boolean {
-  if (asked.approver === "self") return principal.id === asked.principal || principal.via === "owner";
+  // Whose token it is may be the program that asks; a token of the person in another team is another program's.
+  if (isApproving(principal) && principal.id === asked.principal) return false;
+  if (asked.approver === "self")
+    return (
+      principal.id === asked.principal ||
+      principal.via === "owner" ||
+      (isApproving(principal) && isSamePerson(principal, asked))
+    );
   return !isSamePerson(principal, asked) && (principal.via === "owner" || isFor(principal, asked));
 }
 
 /** Throws FORBIDDEN for somebody who sees what waits, and is not the one who says yes to it. */
 function requireDecider(principal: Principal, asked: Asked): void {
   if (mayDecide(principal, asked)) return;
+  if (asked.approver === "self")
+    throw new GatewayError(
+      "FORBIDDEN",
+      `a token with ${approveScope} does not decide about calls of its own membership`,
+      {
+        hint: "The person decides in the dashboard, or with a token for another team of theirs.",
+      },
+    );
   const who = asked.approver === "admin" || asked.team === null ? "the gateway" : `the team ${asked.team}`;
   throw new GatewayError("FORBIDDEN", `only another person decides about this call, who is an admin of ${who}`, {
     hint: "Ask one of them: it is on their Approvals page. The person who calls cannot allow it.",

@@ -3,7 +3,7 @@ import { resolveTool } from "../../catalog/exposure/text/tool-lookup.ts";
 import type { ToolEntry } from "../../catalog/model/snapshot.ts";
 import { serverOf, type View, type ViewServer } from "../../catalog/model/view.ts";
 import { decideCall, decideTool, type Decision } from "../../engine/policy/decide.ts";
-import { judgeReadOnly } from "../../engine/policy/read-only.ts";
+import { judgeReadOnly, type ReadOnlyVerdict } from "../../engine/policy/read-only.ts";
 import { hasRole, ownRecords, ownWork, reading } from "../../engine/policy/rights.ts";
 import { noArguments } from "../../kernel/call/call-context.ts";
 import { approvers, contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
@@ -143,16 +143,17 @@ function findTool(view: View, spelling: string, maySeeHidden: boolean): ToolEntr
   }
 }
 
-/** The decision about a tool whatever its arguments are; undefined for one whose server has left meanwhile. */
+/** The decision about a tool whatever its arguments are, and whether it passes as one that only reads; undefined for one whose server has left meanwhile. */
 export function decisionsOf(
   services: Pick<Services, "instancesOf" | "settings">,
   principal: Principal,
-): (server: ViewServer, tool: ToolEntry) => Decision | undefined {
+): (server: ViewServer, tool: ToolEntry) => (Decision & Pick<ReadOnlyVerdict, "passes">) | undefined {
   const { policy } = services.settings();
   const servers = new Map(services.instancesOf(principal).map(({ id, server }) => [id, server]));
   return ({ instance }, tool) => {
     const server = servers.get(instance);
-    return server === undefined ? undefined : decideTool(tool, { server, policy, principal });
+    if (server === undefined) return undefined;
+    return { ...decideTool(tool, { server, policy, principal }), passes: judgeReadOnly(tool, server).passes };
   };
 }
 

@@ -19,7 +19,7 @@ const searchBody = z
     queries: z.array(text).optional().describe("Several needs at once, in place of `query`."),
     limit: z.union([z.number(), z.string()]).optional().describe("1 to 50; 10 when left out."),
     server: z.string().max(4_096).optional(),
-    readOnly: z.boolean().optional().describe("Only tools that say they change nothing."),
+    readOnly: z.boolean().optional().describe("Only tools that `execute_read_only_mcp_tool` takes."),
     only: z
       .enum(["words", "meaning"])
       .optional()

@@ -56,7 +56,7 @@ const toolSummary = z
     description: schemas.nullableText,
     server: z.string(),
     namespace: z.string(),
-    read_only: z.boolean(),
+    read_only: z.boolean().describe("Whether `execute_read_only_mcp_tool` takes it."),
     effect: z.enum(toolEffects).describe("What the gateway says that it does."),
     asks: z.boolean().describe("Whether calls wait for a yes; arguments may change that (`policy/explain`)."),
     ...decidedBy,
@@ -207,7 +207,7 @@ interface PageRequest {
 }
 
 function toToolPage(view: View, request: PageRequest, told: Told): ToolPage {
-  const { priceOf } = told;
+  const { priceOf, decisionOf } = told;
   if (request.cursor !== undefined && !/^\d{1,7}$/.test(request.cursor))
     throw new GatewayError("CURSOR_INVALID", "the cursor is not one that this list gave out");
   const start = Number(request.cursor ?? 0);
@@ -216,7 +216,7 @@ function toToolPage(view: View, request: PageRequest, told: Told): ToolPage {
     .filter((server) => server.shown)
     .flatMap((server) =>
       server.tools
-        .filter((tool) => !request.readOnly || tool.definition.annotations?.readOnlyHint === true)
+        .filter((tool) => !request.readOnly || decisionOf(server, tool)?.passes === true)
         .filter((tool) => hasWords(tool, words))
         .map((tool) => ({ server, tool })),
     );
@@ -238,6 +238,7 @@ function hasWords({ path, definition }: ToolEntry, words: readonly string[]): bo
 function toSummary(server: ViewServer, tool: ToolEntry, { priceOf, decisionOf }: Told): z.output<typeof toolSummary> {
   const { path, definition, upstreamName } = tool;
   const { tokens, isExact } = priceOf(server, tool);
+  const decision = decisionOf(server, tool);
   return {
     tool_path: path,
     name: definition.name,
@@ -245,8 +246,8 @@ function toSummary(server: ViewServer, tool: ToolEntry, { priceOf, decisionOf }:
     description: definition.description ?? null,
     server: server.slug,
     namespace: server.namespace,
-    read_only: definition.annotations?.readOnlyHint === true,
-    ...toEffect(decisionOf(server, tool)),
+    read_only: decision?.passes === true,
+    ...toEffect(decision),
     annotations: { ...definition.annotations },
     input: toSignature(definition.inputSchema, { maxTokens: signatureTokens }).text,
     upstream_name: upstreamName,

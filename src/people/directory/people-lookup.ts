@@ -33,6 +33,7 @@ export interface TokenLimits {
   readonly days: number;
   readonly scopes?: readonly string[] | undefined;
   readonly only?: readonly string[] | undefined;
+  readonly profile?: string | undefined;
 }
 
 /** Of one membership: more are a program that forgets the ones it has. */
@@ -162,18 +163,22 @@ function createNewRows({ directory, clock, createToken, ...given }: PeopleLookup
       name: string,
       limits: TokenLimits,
     ): { readonly row: PatRow; readonly made: MadeToken } {
-      const { days, scopes = [], only } = limits;
+      const { days, scopes = [], only, profile } = limits;
       if (!Number.isInteger(days) || days < 1 || days > mostTokenDays)
         throw conflict(`a token is valid for 1 to ${mostTokenDays} days`, "Give another number of days.");
       const noScope = scopes.find((scope) => !given.isScope(scope));
       if (noScope !== undefined)
-        throw conflict(`there is no scope ${quote(noScope)}`, "Use mcp:read, mcp:tools:execute or mcp:admin.");
+        throw conflict(
+          `there is no scope ${quote(noScope)}`,
+          "Use mcp:read, mcp:tools:execute, mcp:admin or mcp:approve.",
+        );
       if (only !== undefined && (only.length === 0 || only.length > mostServers || !only.every(given.isName)))
         throw conflict(`a token is for 1 to ${mostServers} servers, or for all`, "Name servers by their slugs.");
       const { token, hash } = createToken("ty_pat_");
       const [id, now] = [randomId("p_"), clock.now()];
       const expiresAtMs = now + days * dayMs;
-      const about = { name: name.slice(0, 100), scopes: [...new Set(scopes)], only: only ?? null };
+      const limit = { scopes: [...new Set(scopes)], only: only ?? null, ...(profile === undefined ? {} : { profile }) };
+      const about = { name: name.slice(0, 100), ...limit };
       const times = { createdAtMs: now, expiresAtMs, usedAtMs: null };
       return {
         row: { id, membershipId, hash: hash.replace("sha256:", ""), ...about, ...times },

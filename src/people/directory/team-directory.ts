@@ -204,8 +204,9 @@ function expiriesOf(writes: Partial<AccessWrites & AccessRows>): readonly number
   return [...grants, ...sessions, ...opening].map(({ expiresAtMs }) => expiresAtMs);
 }
 
-function toFacts({ id, scopes, only }: PatRow): CredentialFacts {
-  return { key: id, via: "pat", scopes, ...(only === null ? {} : { only }) };
+function toFacts({ id, scopes, only, profile }: PatRow): CredentialFacts {
+  const limits = { ...(only === null ? {} : { only }), ...(profile === undefined ? {} : { profile }) };
+  return { key: id, via: "pat", scopes, ...limits };
 }
 
 /** In which hour tokens were last used. */

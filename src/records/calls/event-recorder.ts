@@ -35,6 +35,8 @@ export function createEventRecorder(
   }
 
   return (event) => {
+    // The gateway that changed it has recorded that.
+    if (event.type === "approvals.changed") return;
     if (event.type !== "mcp.tools.discovered") write(event);
     // A list of thousands of tools is looked through in turns. What cannot be written is lost, as without a store.
     else slices.run(writeDiscovery(event)).catch(() => undefined);

@@ -182,6 +182,7 @@ const contents: Readonly<Partial<Record<PublishedEvent["type"], readonly string[
   "result.schema_mismatch": ["tool", "reason"],
   "tool.bare_name": ["path"],
   "search.done": ["client", "first"],
+  "approvals.changed": ["tool", "client", "id"],
   ...Object.fromEntries(
     (["requested", "decided", "expired", "revoked"] as const).map((what) => [
       `approval.${what}`,

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 import { setAside } from "../quarantine.ts";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
-import type { Approval, ApprovalStore, Grant } from "../store.ts";
+import type { Approval, ApprovalStore, Grant, KeptApprovals } from "../store.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 
 /** A file in which all of something is kept as one JSON object. */
@@ -117,9 +117,9 @@ export function createPinsFile(path: string, onFailure: (error: unknown) => void
 
 /** Calls that wait for a person's yes, and remembered yeses. Entries that lack what decides are skipped. */
 export function createApprovalsFile(path: string, onFailure: (error: unknown) => void): ApprovalStore {
-  return createKeptFile({
+  const file = createKeptFile({
     ...{ path, format: 1, what: "approvals", onFailure },
-    parse: (kept) => ({
+    parse: (kept): KeptApprovals => ({
       approvals: listOf(kept?.["approvals"] ?? [])
         .filter((one): one is Approval => hasTexts(one, approvalTexts))
         .map((one) => ({ ...ofOneself, ...one })),
@@ -128,6 +128,13 @@ export function createApprovalsFile(path: string, onFailure: (error: unknown) =>
         .map((one) => ({ ...ofOneself, ...one })),
     }),
   });
+  return {
+    read: async () => file.read(),
+    async write(next) {
+      await file.write(next);
+      return true;
+    },
+  };
 }
 
 /** Of those that were kept before somebody else could say yes. */

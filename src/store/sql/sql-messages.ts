@@ -1,4 +1,5 @@
 import { accessQuestions } from "../access-store.ts";
+import { approvalQuestions } from "../approval-rows.ts";
 import type { AccessOfPeople, AccessRows, AccessWrites } from "../access-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
@@ -42,6 +43,7 @@ export interface SqlWorkerData {
 const questions = {
   ...recordQuestions,
   ...accessQuestions,
+  ...approvalQuestions,
   ...upkeepQuestions,
   people: question<void, PeopleRows>(),
   changePeople: question<PeopleAsk, AuditPlace & { readonly change?: number }>(),

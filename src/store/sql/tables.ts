@@ -1,4 +1,5 @@
 import type { accessTables } from "../access-rows.ts";
+import type { approvalTables } from "../approval-rows.ts";
 import type { installTables } from "../install-rows.ts";
 import type { peopleTables } from "../people-rows.ts";
 import type { auditTables, recordTables } from "../record-rows.ts";
@@ -18,7 +19,7 @@ type RecordTables = KeptTables<typeof recordTables>;
 
 /** `state.db`: never lost without being said. */
 export interface StateTables extends KeptTables<
-  typeof accessTables & typeof peopleTables & typeof installTables & typeof auditTables
+  typeof accessTables & typeof approvalTables & typeof peopleTables & typeof installTables & typeof auditTables
 > {
   readonly meta: MetaTable;
   readonly change: ChangeTable;

@@ -240,7 +240,7 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
   ["catalog.", [["tools"], ["status"], ["resources"], ["prompts"]]],
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
   ["auth.", [["sessions"]]],
-  ["approval.", [["approvals"], ["grants"]]],
+  ["approval", [["approvals"], ["grants"]]],
   ["definition.", [["definitions"], ["tools"], ["status"]]],
 ];
 

@@ -77,7 +77,7 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
     toolsOf(slug) {
       const server = bySlug.get(slug);
       const tools = server === undefined ? [] : found.toolsOf(server);
-      return request.readOnly ? tools.filter(({ definition }) => definition.annotations?.readOnlyHint === true) : tools;
+      return request.readOnly && server !== undefined ? tools.filter((tool) => found.reads(server, tool)) : tools;
     },
     ...(search.degraded === undefined ? {} : { degraded: search.degraded }),
     unavailable: [...failed, ...found.unavailable],
@@ -88,14 +88,14 @@ function renderTools(found: Extract<Found, { kind: "found" }>, maxTokens: number
 
 /** Skills with the tools that they name, of those that a model may see and that the question allows. */
 function skillsOf(
-  { view, request, toolsOf }: Extract<Found, { kind: "found" }>,
+  { view, request, toolsOf, reads }: Extract<Found, { kind: "found" }>,
   { skills }: Pick<DiscoveryResult, "skills">,
   bySlug: ReadonlyMap<string, ViewServer>,
 ): readonly SkillHit[] {
   const isVisible = (tool: ToolEntry): boolean => {
     const owner = bySlug.get(tool.server);
     if (owner === undefined || !toolsOf(owner).includes(tool)) return false;
-    return !request.readOnly || tool.definition.annotations?.readOnlyHint === true;
+    return !request.readOnly || reads(owner, tool);
   };
   return skills.map(({ skill, distance }) => ({
     skill,

@@ -100,7 +100,7 @@ test("over every tool of the phrase book: the ranker's order and scores, explain
           : question;
     expectSame(index, query, {
       limit: (number % 50) + 1,
-      ...(number % 3 === 0 ? { readOnly: true } : {}),
+      ...(number % 3 === 0 ? { allow: (tool) => tool.definition.annotations?.readOnlyHint === true } : {}),
       ...(number % 4 === 0 ? { keepAll: true } : {}),
       ...(number % 5 === 0
         ? { learned: new Map([[(number * 17) % index.toolCount, lessons[number % 3] as Lesson]]) }

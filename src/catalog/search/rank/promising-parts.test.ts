@@ -92,8 +92,9 @@ test("the same with filters, and with what was learned", () => {
       const options: SearchOptions = {
         limit: 20,
         learned: new Map(past),
-        allow: (tool) => tool.upstreamName.length % 3 !== 0,
-        ...(isOfServer ? { server: slug as ServerSlug } : { readOnly: true }),
+        allow: (tool) =>
+          tool.upstreamName.length % 3 !== 0 && (isOfServer || tool.definition.annotations?.readOnlyHint === true),
+        ...(isOfServer ? { server: slug as ServerSlug } : {}),
       };
       expect(answerOf(index, text, options)).toEqual(answerOf(plain, text, options));
     }),

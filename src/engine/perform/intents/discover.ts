@@ -1,5 +1,5 @@
 import { firstWaitMs } from "../../../kernel/limits.ts";
-import type { Discovery, DiscoveryResult } from "../../../catalog/discovery/discovery.ts";
+import type { Discovery, DiscoveryRequest, DiscoveryResult } from "../../../catalog/discovery/discovery.ts";
 import {
   isUnseen,
   toHeld,
@@ -11,7 +11,7 @@ import type { DiscoverRequest } from "../../../catalog/exposure/intent.ts";
 import { chooseServers } from "../../../catalog/exposure/resource-list.ts";
 import type { ToolEntry } from "../../../catalog/model/snapshot.ts";
 import { askerOf } from "../../../kernel/client-presence.ts";
-import type { View, ViewServer } from "../../../catalog/model/view.ts";
+import { serverOf, type View, type ViewServer } from "../../../catalog/model/view.ts";
 import { abortAfter } from "../../../kernel/runtime/abort.ts";
 import { type CallContext, noteStarting } from "../../../kernel/call/call-context.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
@@ -45,13 +45,14 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
   const servers = chooseServers(view, request.server);
   if (request.queries.length === 1 && request.queries[0]?.trim() === "") return { kind: "servers", view, servers };
   const [only] = servers;
-  const asked = { ...request, server: request.server === undefined ? undefined : only?.slug, client: askerOf(context) };
-  const attempt = await searchSafely(deps, view, asked, signal);
-  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool, principal);
   const reads = ({ instance }: ViewServer, tool: ToolEntry): boolean => {
     const rules = deps.instanceOf(instance)?.server;
     return rules !== undefined && judgeReadOnly(tool, rules).passes;
   };
+  const wants = request.readOnly ? (tool: ToolEntry): boolean => reads(serverOf(view, tool), tool) : undefined;
+  const server = request.server === undefined ? undefined : only?.slug;
+  const attempt = await searchSafely(deps, view, { ...request, server, client: askerOf(context), wants }, signal);
+  const asks = ({ instance }: ViewServer, tool: ToolEntry): boolean => deps.asks(instance, tool, principal);
   const unavailable = await unavailableAmong(deps, view, { servers, request, attempt }, signal);
   return { kind: "found", view, request, ...attempt, ...unavailable, toolsOf: deps.discovery.toolsOf, asks, reads };
 }
@@ -104,7 +105,7 @@ interface SearchAttempt {
 async function searchSafely(
   { discovery }: DiscoverDeps,
   view: View,
-  request: DiscoverRequest & { readonly client: string },
+  request: DiscoverRequest & Pick<DiscoveryRequest, "client" | "wants">,
   signal: AbortSignal,
 ): Promise<SearchAttempt> {
   try {

@@ -28,6 +28,7 @@ export interface CredentialFacts {
   readonly via: Principal["via"];
   readonly scopes: readonly string[];
   readonly only?: readonly string[] | undefined;
+  readonly profile?: string | undefined;
   readonly audience?: string | undefined;
 }
 

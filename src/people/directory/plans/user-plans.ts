@@ -110,7 +110,8 @@ export function addToken(facts: PlanFacts, { user: given, team, name: label, ...
   if (facts.book.patsOf(member.row.id).length >= mostTokens)
     throw conflict(`${user.name} has ${mostTokens} tokens already`, "Revoke those that nobody uses.");
   const { row, made } = facts.newPat(member.row.id, label, limits);
-  const detail = { of: member.row.id, scopes: row.scopes, only: row.only };
+  const { scopes, only, profile } = row;
+  const detail = { of: member.row.id, scopes, only, profile };
   const about = { action: "token.add", object: made.id, team: member.team.slug, detail };
   return { writes: { pats: [row] }, ...about, result: made };
 }

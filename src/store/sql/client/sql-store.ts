@@ -25,6 +25,7 @@ import type { SleepTimes } from "./worker-lifecycle.ts";
 import type { SqlWorkerData } from "../sql-messages.ts";
 import {
   createAccessStore,
+  createApprovalStore,
   createInstallStore,
   createMemberPinStore,
   createMemberSearchStore,
@@ -149,6 +150,7 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
     append,
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
+    approvals: createApprovalStore(client, changes),
     access: createAccessStore(client, changes, options.auditKey, isShared),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),

@@ -4,8 +4,10 @@ import type { PinStore } from "../../../catalog/discovery/pins.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { AccessWrites } from "../../access-rows.ts";
 import { accessQuestions, type AccessStore } from "../../access-store.ts";
+import { toApprovalWrites } from "../../approval-rows.ts";
 import type { PeopleWrites } from "../../people-rows.ts";
 import type { InstallStore, PeopleStore } from "../../record-store.ts";
+import type { ApprovalStore } from "../../store.ts";
 import { readAnew, type ChangeListeners, type ToldKind } from "../postgres/change-listeners.ts";
 import { toStorable } from "../row-text.ts";
 import { toAsked, type SqlClient } from "./sql-client.ts";
@@ -63,6 +65,22 @@ export function createAccessStore(
       return isDone;
     },
     onChange: (listener) => changes.listen("changeAccess", (detail) => listener(toWrites<AccessWrites>(detail))),
+  };
+}
+
+/** Of all gateways of a database: a change that was planned with a state that is another by now is not written. */
+export function createApprovalStore(client: Client, changes: ChangeListeners): ApprovalStore {
+  const readAll = async () =>
+    await readAnew(changes, "changeApprovals", async () => await client.ask("approvals", null));
+  return {
+    read: async (ids) => (ids === undefined ? await readAll() : await client.ask("approvals", ids)),
+    async write(next, before) {
+      const { isDone, change } = await client.ask("changeApprovals", toApprovalWrites(before, next));
+      changes.wrote("changeApprovals", change);
+      return isDone;
+    },
+    onChange: (listener) =>
+      changes.listen("changeApprovals", (detail) => listener(toWrites<readonly string[]>(detail))),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FeedNews } from "./change-feed.ts";
 
 /** Questions whose changes other gateways are told of. */
-export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess";
+export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess" | "changeApprovals";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
@@ -32,7 +32,9 @@ const unsure = -1;
 /** @param own what this gateway calls itself: what it changed it knows */
 export function createChangeListeners(own: string): ChangeListeners {
   const empty = (): Set<Listener> => new Set();
-  const listeners = { changePeople: empty(), changeInstalls: empty(), changeAccess: empty() };
+  const listeners = {
+    ...{ changePeople: empty(), changeInstalls: empty(), changeAccess: empty(), changeApprovals: empty() },
+  };
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();
   /** The last change that was told of, also where it is not known here before everything was read again. */

@@ -19,6 +19,7 @@ import {
   addSessionBrowsers,
   addTeamRules,
 } from "../migrations/state/state-0007-0014.ts";
+import { addApprovals } from "../migrations/state/state-0015.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -48,4 +49,5 @@ export const stateSteps: Migrations = {
   "0012": createMemberPins,
   "0013": addSessionBrowsers,
   "0014": addTeamRules,
+  "0015": addApprovals,
 };

@@ -12,6 +12,7 @@ import {
   Spent,
   writeAccess,
 } from "./access-tables.ts";
+import { readApprovals, writeApprovals } from "./approval-tables.ts";
 import { readAudits, type AuditChain } from "./audit.ts";
 import { keepSearch, readKeptSearches, removeKeptSearch, choosePins, readPins } from "./member-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
@@ -108,6 +109,7 @@ type Answers = AnswersFrom<StateDatabase>;
 /** Those that only read. */
 export const stateReads = {
   audits: async ({ db }, query) => await readAudits(db, query),
+  approvals: async ({ db }, ids) => await readApprovals(db, ids),
   people: async ({ db }) => await readPeople(db),
   installs: async ({ db }) => await readInstalls(db),
   access: async ({ db }, nowMs) => await readAccess(db, nowMs),
@@ -154,6 +156,10 @@ export const stateWrites = {
     }
   },
   purgeAccess: async ({ transact }, nowMs) => await transact(async (db) => await purgeAccess(db, nowMs)),
+  // Entries in the audit are made of the events.
+  changeApprovals: async ({ transact }, writes) => ({
+    isDone: await transact(async (db) => await writeApprovals(db, writes)),
+  }),
   // Without an entry in the audit: what somebody notes for themselves changes nothing for anybody.
   keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
   removeKeptSearch: async ({ transact }, question) =>

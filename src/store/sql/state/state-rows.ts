@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
 import { accessTables } from "../../access-rows.ts";
+import { approvalTables } from "../../approval-rows.ts";
 import { installTables } from "../../install-rows.ts";
 import { peopleTables } from "../../people-rows.ts";
 import type { RowOf } from "../../state-table.ts";
 import type { StateTables } from "../tables.ts";
 
-const tables = { ...accessTables, ...peopleTables, ...installTables };
+const tables = { ...accessTables, ...approvalTables, ...peopleTables, ...installTables };
 
 type Tables = typeof tables;
 type ColumnOf<Name extends keyof Tables> = keyof StateTables[Name] & string;

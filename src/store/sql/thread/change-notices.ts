@@ -1,4 +1,5 @@
 import type { AccessWrites, OAuthItemRow } from "../../access-rows.ts";
+import type { ApprovalWrites } from "../../approval-rows.ts";
 import type { AccessAnswer, AccessAsk, PeopleAsk, QuestionName } from "../sql-messages.ts";
 
 /** What other gateways are told of a question that changed the state, and the member of its answer with the number. */
@@ -13,6 +14,12 @@ export function toldOf(name: QuestionName, ask: unknown, answer: unknown): reado
   if (name === "changePeople") return [{ kind: name, detail: JSON.stringify((ask as PeopleAsk).writes), as: "change" }];
   // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
   if (name === "changeInstalls") return [{ kind: name, detail: "", as: "change" }];
+  if (name === "changeApprovals") {
+    const { approvals, goneApprovals, grants, goneGrants } = ask as ApprovalWrites;
+    // What was asked for is read when it is told: there may be pages of it.
+    const ids = [...approvals.map(({ row }) => row.id), ...goneApprovals, ...grants.map(({ id }) => id), ...goneGrants];
+    return (answer as AccessAnswer).isDone ? [{ kind: name, detail: JSON.stringify(ids), as: "change" }] : [];
+  }
   if (name !== "changeAccess" || !(answer as AccessAnswer).isDone) return [];
   const { writes, people } = ask as AccessAsk;
   const told = toTold(writes);

@@ -153,7 +153,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
 
 /** The data that is read whole, and then followed by the changes of others. */
 function isNumbered(name: QuestionName): boolean {
-  return name === "people" || name === "access" || name === "installs";
+  return name === "people" || name === "access" || name === "installs" || name === "approvals";
 }
 
 function withItsOwnTools(): BadBackup {

@@ -115,9 +115,10 @@ function Tokens({ team }: { readonly team: string }) {
   );
 }
 
-function limitsOf({ scopes, only }: Schemas["PersonalToken"]): string {
+function limitsOf({ scopes, only, profile }: Schemas["PersonalToken"]): string {
   const what = scopes.length === 0 ? "everything that you may do" : scopes.map(scopeWord).join(", ");
-  return only === null ? what : `${what}, at ${only.map(plain).join(", ")}`;
+  const where = only === null ? what : `${what}, at ${only.map(plain).join(", ")}`;
+  return profile === null ? where : `${where}, in the profile ${plain(profile)}`;
 }
 
 const none: ReadonlySet<string> = new Set();
