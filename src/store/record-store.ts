@@ -21,7 +21,7 @@ import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
-import type { ApprovalStore } from "./store.ts";
+import type { ApprovalStore } from "./approval-rows.ts";
 
 /**
  * What a gateway remembers of what happened. Records are written behind the calls, in batches, and may be lost: those

@@ -1,3 +1,4 @@
+import type { ApprovalStore } from "./approval-rows.ts";
 import type { KeySource } from "../config/key-source.ts";
 import type { DefinitionStore } from "../catalog/definitions/definition-book.ts";
 import type { UseMemoryStore } from "../catalog/discovery/memory-of-use.ts";
@@ -5,8 +6,7 @@ import type { VectorStore } from "../catalog/discovery/meaning/embeddings.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { KeptSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { PhraseStore } from "../catalog/discovery/phrases/written-phrases.ts";
-import type { InstanceId, PrincipalId, ServerSlug, ToolPath } from "../kernel/ids.ts";
-import type { Approver, ToolEffect } from "../kernel/call/tool-effects.ts";
+import type { InstanceId, PrincipalId } from "../kernel/ids.ts";
 import type { Log } from "../kernel/runtime/log.ts";
 import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
@@ -213,94 +213,6 @@ export interface KeptUse {
   readonly calls: number;
   readonly lastUsedAtMs: number;
   readonly tools: Readonly<Record<string, number>>;
-}
-
-/** How long a yes counts: for one call, for the client's session, or until somebody takes it back. */
-export const grantKinds = ["once", "session", "always"] as const;
-export type GrantKind = (typeof grantKinds)[number];
-
-/** `waiting`: for a person. `granted`: for the next call that is the same. `used`: that call has begun. */
-export type ApprovalState = "waiting" | "granted" | "used" | "denied" | "expired";
-
-/** A call, as far as a yes to it goes. */
-export interface ApprovedCall {
-  readonly principal: PrincipalId;
-  readonly team: string | null;
-  readonly client: string;
-  readonly server: ServerSlug;
-  readonly instance: InstanceId;
-  readonly tool: ToolPath;
-  /** SHA-256 of the tool's definition; with the kinds of doubts about the call behind it, where there are any. */
-  readonly definition: string;
-  /** SHA-256 over principal, instance, tool, definition and arguments. */
-  readonly binding: string;
-  readonly effect: ToolEffect;
-  readonly because: string;
-  /** Who may say yes. */
-  readonly approver: Approver;
-  /** The user of the database who asks: no other membership of the same user says yes where somebody else has to. */
-  readonly user: string | null;
-  /** What the person was when the call was made: without one of these it waits no longer. */
-  readonly roles: readonly string[];
-  /** Of the client's session or connection, which a yes for the session is for; null without one. */
-  readonly session: string | null;
-  /** As JSON, without secrets; long values in it are cut. */
-  readonly args: string;
-  /** Whether something of the arguments is not in `args`: then a yes is for this call alone. */
-  readonly isCut: boolean;
-}
-
-/** A call that a person was asked about. */
-export interface Approval extends ApprovedCall {
-  readonly id: string;
-  readonly state: ApprovalState;
-  readonly askedAtMs: number;
-  readonly expiresAtMs: number;
-  readonly decidedBy: string | null;
-  readonly decidedVia: string | null;
-  readonly decidedAtMs: number | null;
-}
-
-/** A yes that is remembered for more than one call. */
-export interface Grant {
-  readonly id: string;
-  readonly kind: Exclude<GrantKind, "once">;
-  readonly principal: PrincipalId;
-  /** What the client calls itself; a yes for its session is its alone. */
-  readonly client: string;
-  readonly session: string | null;
-  readonly server: ServerSlug;
-  readonly instance: InstanceId;
-  readonly tool: ToolPath;
-  readonly definition: string;
-  /** Who could say it: it covers no call that takes somebody above. */
-  readonly approver: Approver;
-  readonly team: string | null;
-  readonly user: string | null;
-  readonly madeAtMs: number;
-  /** Null: until it is taken back. */
-  readonly untilMs: number | null;
-}
-
-export interface KeptApprovals {
-  readonly approvals: readonly Approval[];
-  readonly grants: readonly Grant[];
-}
-
-/** Where they outlive the process. */
-export interface ApprovalStore {
-  /** Those of these ids, or all, the newest first; nothing where a file is damaged. */
-  read(ids?: readonly string[]): Promise<KeptApprovals>;
-  /**
-   * Puts `next` in the place of `before`, from which it was made. Resolves to false, with nothing written, where another
-   * gateway changed something of it since; rejects when it cannot be written.
-   */
-  write(next: KeptApprovals, before: KeptApprovals): Promise<boolean>;
-  /**
-   * Where several gateways share them: calls `listener` with the ids that another one changed, and with undefined where
-   * everything has to be read again.
-   */
-  onChange?(listener: (ids: readonly string[] | undefined) => void): () => void;
 }
 
 /** What data keys of teams are wrapped with. It never leaves the store. */

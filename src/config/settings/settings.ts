@@ -292,7 +292,7 @@ export function unknownProfileServers(
 }
 
 /**
- * Rules that wait for the yes of somebody else, on a gateway where there is nobody else: they refuse. They may be meant
+ * Rules that wait for the yes of somebody else, on a gateway of one person: they refuse. They may be meant
  * for later, or for a start with `--team`, so that no file is refused for them.
  */
 export function rulesWithoutApprover(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { InstanceId, PrincipalId, ServerSlug, ToolPath } from "../../kernel/ids.ts";
-import type { ApprovedCall, KeptApprovals } from "../../store/store.ts";
+import type { ApprovedCall, KeptApprovals } from "../../store/approval-rows.ts";
 import { openApprovalBook, type ApprovalBook } from "./approval-book.ts";
 
 const call = (principal: string, id: number): ApprovedCall => ({

@@ -1,6 +1,6 @@
 import { isAsGood } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { Approval, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/store.ts";
+import type { Approval, ApprovedCall, Grant, GrantKind, KeptApprovals } from "../../store/approval-rows.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
 import { closed, isOpen, openKeptBook, withoutOver, type KeptBookDeps, type Planned } from "./kept-book.ts";
 
@@ -66,7 +66,7 @@ const deniedMs = 60_000;
 /** As long as a server's question to a client can be answered. */
 const underWayMs = 600_000;
 
-/** Reads what is kept. Rejects where that cannot be read. */
+/** Opens it. Rejects where it cannot be read. */
 export async function openApprovalBook({ settings, onChange, ...deps }: ApprovalBookDeps): Promise<ApprovalBook> {
   const { clock } = deps;
   const onExpired = (about: Approval): void => onChange({ what: "expired", about, by: "gateway", via: "gateway" });

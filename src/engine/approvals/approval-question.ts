@@ -2,7 +2,7 @@ import { escapeHidden } from "../../catalog/exposure/text/visible-text.ts";
 import { isJsonObject, parseJsonObject, type JsonBytes, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { shorten } from "../../kernel/text/plain-text.ts";
 import { countText } from "../../kernel/text/number-text.ts";
-import type { GrantKind } from "../../store/store.ts";
+import type { GrantKind } from "../../store/approval-rows.ts";
 
 /** A person's answer in the client. Undefined: it is no person's. */
 export type ClientAnswer = GrantKind | "no" | undefined;

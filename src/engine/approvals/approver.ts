@@ -12,8 +12,8 @@ import { createSemaphore, type Semaphore } from "../../kernel/runtime/semaphore.
 import { ExactNumber, parseExact, stringifyExact } from "../../wire/json/exact-json.ts";
 import { canAnswer } from "../calls/questions/questions.ts";
 import type { Decision } from "../policy/decide.ts";
-import type { Approval, ApprovedCall } from "../../store/store.ts";
-import { grantKinds } from "../../store/store.ts";
+import type { Approval, ApprovedCall } from "../../store/approval-rows.ts";
+import { grantKinds } from "../../store/approval-rows.ts";
 import { mayLast, type ApprovalBook } from "./approval-book.ts";
 import { questionParams, readAnswer, reviewArguments, type ClientAnswer } from "./approval-question.ts";
 

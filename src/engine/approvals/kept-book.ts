@@ -1,7 +1,7 @@
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createReadingAgain } from "../../kernel/runtime/reading-again.ts";
-import type { Approval, ApprovalStore, Grant, KeptApprovals } from "../../store/store.ts";
+import type { Approval, ApprovalStore, Grant, KeptApprovals } from "../../store/approval-rows.ts";
 import { shorten } from "../../kernel/text/plain-text.ts";
 
 export interface Planned<T> {
@@ -43,7 +43,7 @@ const longestKeptArguments = 1_000;
 /** Gateways that change the same at the same moment get past each other within these. */
 const mostAttempts = 20;
 
-/** Reads what is kept. Rejects where that cannot be read. */
+/** Opens them. Rejects where they cannot be read. */
 export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promise<KeptBook> {
   let kept: KeptApprovals = { approvals: [], grants: [] };
   let last: Promise<unknown> = Promise.resolve();
@@ -108,7 +108,7 @@ export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promi
     read: async () => await inTurn(readNews),
     onFailed: (error) => on.onUnread?.(error),
   });
-  // Before they are read, so that what is changed meanwhile is read again.
+  // Before they are read, so that changes made meanwhile are read again.
   store.onChange?.((ids) => {
     news.add(ids);
     reading.ask();
@@ -176,7 +176,7 @@ function createNews() {
   };
 }
 
-/** With these ids as they were read, the newest first: what was not found is gone. */
+/** With these ids as they were read, the newest first: those that were not found are removed. */
 function merged(kept: KeptApprovals, read: KeptApprovals, ids: ReadonlySet<string>): KeptApprovals {
   const others = <T extends { readonly id: string }>(rows: readonly T[]): readonly T[] =>
     rows.filter(({ id }) => !ids.has(id));

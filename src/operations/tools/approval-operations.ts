@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { grantKinds, type Approval, type Grant } from "../../store/store.ts";
+import { grantKinds, type Approval, type Grant } from "../../store/approval-rows.ts";
 import { ownRecords, ownWork, usingServers } from "../../engine/policy/rights.ts";
 import { approveScope, isApproving } from "../../engine/policy/scopes.ts";
 import { approvers, toolEffects } from "../../kernel/call/tool-effects.ts";

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import { replaceFile } from "./safe/replace-file.ts";
 import { setAside } from "../quarantine.ts";
 import type { KeptSearch, KeptSearchStore } from "../../catalog/discovery/kept-searches.ts";
-import type { Approval, ApprovalStore, Grant, KeptApprovals } from "../store.ts";
+import type { Approval, ApprovalStore, Grant, KeptApprovals } from "../approval-rows.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 
 /** A file in which all of something is kept as one JSON object. */

@@ -511,6 +511,9 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       alter table toolyard_state.team drop column rules;
       drop table toolyard_state.kept_search;
       drop table toolyard_state.member_pins;
+      drop table toolyard_state.approval;
+      drop table toolyard_state.approval_grant;
+      alter table toolyard_state.pat drop column profile;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
     expect(Object.fromEntries(read.templates.map(({ id, byAdmin }) => [id, byAdmin]))).toEqual({

@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
-import { approvalTables, type ApprovalWrites } from "../../approval-rows.ts";
-import type { KeptApprovals } from "../../store.ts";
+import { approvalTables, type ApprovalWrites, type KeptApprovals } from "../../approval-rows.ts";
 import type { StateTables } from "../tables.ts";
 import { putRow } from "./state-rows.ts";
 
@@ -36,8 +35,8 @@ export async function writeApprovals(db: Kysely<StateTables>, writes: ApprovalWr
     ).executeTakeFirst();
     if (found?.state !== (was ?? undefined)) return false;
   }
-  for (const id of writes.goneApprovals) await db.deleteFrom("approval").where("id", "=", id).execute();
-  for (const id of writes.goneGrants) await db.deleteFrom("approval_grant").where("id", "=", id).execute();
+  for (const id of writes.lostApprovals) await db.deleteFrom("approval").where("id", "=", id).execute();
+  for (const id of writes.lostGrants) await db.deleteFrom("approval_grant").where("id", "=", id).execute();
   for (const { row: about } of writes.approvals) {
     const { id, team, binding, state, askedAtMs } = about;
     await putRow(db, "approval", { id, team, binding, state, askedAtMs, about }, { by: ["id"] });

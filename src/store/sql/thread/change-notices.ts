@@ -15,9 +15,9 @@ export function toldOf(name: QuestionName, ask: unknown, answer: unknown): reado
   // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
   if (name === "changeInstalls") return [{ kind: name, detail: "", as: "change" }];
   if (name === "changeApprovals") {
-    const { approvals, goneApprovals, grants, goneGrants } = ask as ApprovalWrites;
+    const { approvals, lostApprovals, grants, lostGrants } = ask as ApprovalWrites;
     // What was asked for is read when it is told: there may be pages of it.
-    const ids = [...approvals.map(({ row }) => row.id), ...goneApprovals, ...grants.map(({ id }) => id), ...goneGrants];
+    const ids = [...approvals.map(({ row }) => row.id), ...lostApprovals, ...grants.map(({ id }) => id), ...lostGrants];
     return (answer as AccessAnswer).isDone ? [{ kind: name, detail: JSON.stringify(ids), as: "change" }] : [];
   }
   if (name !== "changeAccess" || !(answer as AccessAnswer).isDone) return [];
