@@ -212,6 +212,34 @@ describe.each([
   });
 });
 
+test("a search for tools that read finds those that pass, and no hint puts one in or leaves one out", async () => {
+  await start();
+  const found = async (given: object): Promise<string[]> => {
+    const asked = { query: "note", limit: 50, detail: "names", ...given };
+    const params = { name: "discover_mcp_tools", arguments: asked };
+    const { json } = await legacyRpc(`${gateway.url}/mcp`, "tools/call", params);
+    const text = json.result.content[0].text as string;
+    return (JSON.parse(text) as { tools: { tool_path: string }[] }).tools.map(({ tool_path: path }) => path);
+  };
+  const all = await found({});
+  const reading = await found({ readOnly: true });
+  for (const path of all) {
+    const tool = path.slice("notes:".length);
+    const passes = path.startsWith("notes:") && (await outcome(tool)) === "ran";
+    expect([path, reading.includes(path)]).toEqual([path, passes]);
+  }
+  // Whose name destroys is none of them, whatever its server says; whose name reads is one without a hint.
+  expect(reading).toContain("notes:get_note");
+  expect(all).toContain("notes:delete_note_s");
+  expect(reading).not.toContain("notes:delete_note_s");
+  const listed = (await get(`${gateway.url}/api/tools?readOnly=true&limit=1000`)).json as {
+    tools: { tool_path: string; read_only: boolean }[];
+  };
+  expect(listed.tools.map(({ tool_path: path }) => path)).toEqual(expect.arrayContaining(reading));
+  expect(listed.tools.every(({ read_only: passes }) => passes)).toBe(true);
+  expect(JSON.stringify(listed)).not.toContain("delete_note_s");
+});
+
 test("a tool that waits for a look at its definition is not called through it", async () => {
   await start({ definitions: "hold" });
   expect(await outcome("get_note")).toBe("ran");

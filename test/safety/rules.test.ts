@@ -253,6 +253,21 @@ describe("rules of the configuration", () => {
     expect(ran("pay_bill")).toBe(0);
   });
 
+  test("that wait for somebody else where there is one person are a warning with its place", async () => {
+    await start({});
+    const check = async (settings: object): Promise<string> => {
+      const file = join(notes.directory, "alone.json");
+      await writeFile(file, JSON.stringify(configOf({ policy: { rules }, ...settings }), undefined, 1));
+      const { stdout, stderr } = await runCommand(["config", "check", "--config", file]);
+      return `${stdout}${stderr}`;
+    };
+    expect(await check({})).toMatch(
+      /alone\.json:\d+:\d+: toolyard\.policy\.rules\[1\]\.approver: .*the rule refuses what it is about/,
+    );
+    for (const people of [{ team: true }, { principals: { ann: { tokenHashes: [`sha256:${"0".repeat(64)}`] } } }])
+      expect(await check(people)).not.toContain("refuses what it is about");
+  });
+
   test("are in force with a changed file, and lists follow", async () => {
     await start({});
     await untilRan();
