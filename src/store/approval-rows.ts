@@ -80,8 +80,8 @@ export interface ApprovalStore {
   /** Those of these ids, or all, the newest first; nothing where a file is damaged. */
   read(ids?: readonly string[]): Promise<KeptApprovals>;
   /**
-   * Puts `next` in the place of `before`, from which it was made. Resolves to false, with nothing written, where another
-   * gateway changed something of it since; rejects when it cannot be written.
+   * Puts `next` in the place of `before`, from which it was made. Resolves to false, with nothing written, where
+   * another gateway changed something of it since; rejects when it cannot be written.
    */
   write(next: KeptApprovals, before: KeptApprovals): Promise<boolean>;
   /**

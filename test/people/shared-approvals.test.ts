@@ -150,7 +150,8 @@ describe.skipIf(hasNoPostgres)("approvals of two gateways of one PostgreSQL", ()
     const id = await asked(first, "twice");
     await until(async () => (await listed(second, "waiting", id)).length === 1);
     const told = await Promise.all(both().map(async (gateway) => await allow(gateway, id)));
-    expect(told.map(({ state, code }) => state ?? code).toSorted()).toEqual(["APPROVAL_UNKNOWN", "granted"]);
+    const states = new Set(told.map(({ state, code }) => (state ?? code) as string));
+    expect(states).toEqual(new Set(["APPROVAL_UNKNOWN", "granted"]));
     const before = ran();
     await Promise.all(both().map(async (gateway) => await codeOf(gateway, "twice")));
     expect(ran() - before).toBe(1);

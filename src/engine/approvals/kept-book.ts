@@ -49,7 +49,6 @@ export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promi
   let last: Promise<unknown> = Promise.resolve();
   const waiters = createWaiters();
   const waiting: Change[] = [];
-  const news = createNews();
 
   async function inTurn(work: () => Promise<void>): Promise<void> {
     const mine = last.then(work);
@@ -90,29 +89,10 @@ export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promi
     }
   }
 
-  async function readNews(): Promise<void> {
-    const ids = news.take();
-    if (ids === "none") return;
-    try {
-      const read = await store.read(ids);
-      adopt(ids === undefined ? read : merged(kept, read, new Set(ids)));
-      for (const one of ids === undefined ? [] : [...read.approvals, ...read.grants]) on.onElsewhere?.(one);
-    } catch (error) {
-      news.add(ids);
-      throw error;
-    }
-  }
-
-  const reading = createReadingAgain({
-    clock,
-    read: async () => await inTurn(readNews),
-    onFailed: (error) => on.onUnread?.(error),
-  });
   // Before they are read, so that changes made meanwhile are read again.
-  store.onChange?.((ids) => {
-    news.add(ids);
-    reading.ask();
-  });
+  followOthers({ store, clock, ...on, inTurn }, (read, ids) =>
+    adopt(ids === undefined ? read : merged(kept, read, new Set(ids))),
+  );
   await inTurn(async () => void adopt(await store.read()));
 
   return {
@@ -137,6 +117,39 @@ export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promi
       return find();
     },
   };
+}
+
+interface Following extends Pick<KeptBookDeps, "store" | "clock" | "onElsewhere" | "onUnread"> {
+  /** Between two changes of this gateway. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** Takes over what other gateways change, where there are any. `ids` are those that were read; undefined for all. */
+function followOthers(
+  { store, clock, inTurn, onElsewhere, onUnread }: Following,
+  take: (read: KeptApprovals, ids: readonly string[] | undefined) => void,
+): void {
+  const news = createNews();
+
+  async function readNews(): Promise<void> {
+    const ids = news.take();
+    if (ids === "none") return;
+    try {
+      const read = await store.read(ids);
+      take(read, ids);
+      for (const one of ids === undefined ? [] : [...read.approvals, ...read.grants]) onElsewhere?.(one);
+    } catch (error) {
+      news.add(ids);
+      throw error;
+    }
+  }
+
+  const read = async (): Promise<void> => await inTurn(readNews);
+  const reading = createReadingAgain({ clock, read, onFailed: (error) => onUnread?.(error) });
+  store.onChange?.((ids) => {
+    news.add(ids);
+    reading.ask();
+  });
 }
 
 interface Change {

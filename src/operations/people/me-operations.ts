@@ -95,8 +95,8 @@ const makeToken = operation({
 type GivenLimits = Pick<z.output<typeof shapes.tokenBody>, "scopes" | "profile">;
 
 /**
- * Whether somebody may make a token with these limits for a user. A yes for people is given by a person, for themselves:
- * not with a token, and by no admin in the name of another one. Throws PROFILE_UNKNOWN and FORBIDDEN.
+ * Whether somebody may make a token with these limits for a user. A token that says yes for people is made by a person
+ * for themselves: not with another token, and by no admin in another one's name. Throws PROFILE_UNKNOWN and FORBIDDEN.
  */
 export function requireMayGive(
   services: Pick<Services, "settings">,

@@ -143,7 +143,10 @@ function findTool(view: View, spelling: string, maySeeHidden: boolean): ToolEntr
   }
 }
 
-/** The decision about a tool whatever its arguments are, and whether it passes as one that only reads; undefined for one whose server has left meanwhile. */
+/**
+ * The decision about a tool whatever its arguments are, and whether it passes as one that only reads; undefined for one
+ * whose server has left meanwhile.
+ */
 export function decisionsOf(
   services: Pick<Services, "instancesOf" | "settings">,
   principal: Principal,

@@ -145,12 +145,9 @@ export function createSqlStore(options: SqlStoreOptions): RecordStore {
   }
 
   return {
-    isShared,
-    nextId: () => ids.next(),
-    append,
+    ...{ isShared, append, nextId: () => ids.next() },
     flush: async () => await sender.flush(),
     ...createQuestions(client, changes),
-    approvals: createApprovalStore(client, changes),
     access: createAccessStore(client, changes, options.auditKey, isShared),
     health: () => board.health,
     onHealth: (listener) => board.listen(listener),
@@ -197,7 +194,7 @@ function toWorkerData(
 }
 
 type QuestionsOfStore = Asked<typeof recordQuestions> &
-  Pick<RecordStore, "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss">;
+  Pick<RecordStore, "approvals" | "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss">;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
   return {
@@ -209,6 +206,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     upkeep: toAsked(client, upkeepQuestions),
     keptSearches: createMemberSearchStore(client),
     pins: createMemberPinStore(client),
+    approvals: createApprovalStore(client, changes),
     people: createPeopleStore(client, changes),
     installs: createInstallStore(client, changes),
     onLoss: changes.onLoss,
