@@ -68,7 +68,7 @@ export async function openKeptBook({ store, clock, ...on }: KeptBookDeps): Promi
   async function writeAll(): Promise<void> {
     let batch: readonly Change[] = waiting.splice(0);
     for (let count = 1; batch.length > 0; count += 1) {
-      const { next, planned } = planAll(batch, withoutOver(kept, clock.now()));
+      const { next, planned } = planAll(batch, kept, clock.now());
       batch = planned;
       try {
         if (next === kept || (await store.write(next, kept))) {
@@ -158,11 +158,15 @@ interface Change {
   readonly fail: (error: unknown) => void;
 }
 
+/** After so many changes what is over is left out: each change looks at all that there is. */
+const plannedAtOnce = 100;
+
 /** Those that cannot be done fail, and the others are planned one after the other. */
-function planAll(batch: readonly Change[], now: KeptApprovals) {
+function planAll(batch: readonly Change[], now: KeptApprovals, nowMs: number) {
   let next = now;
-  const planned = batch.filter(({ plan, fail }) => {
+  const planned = batch.filter(({ plan, fail }, at) => {
     try {
+      if (at % plannedAtOnce === 0) next = withoutOver(next, nowMs);
       next = plan(next);
       return true;
     } catch (error) {
