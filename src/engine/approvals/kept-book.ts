@@ -158,7 +158,7 @@ interface Change {
   readonly fail: (error: unknown) => void;
 }
 
-/** After so many changes what is over is left out: each change looks at all that there is. */
+/** After so many changes, those that are over are left out: each change looks at all of them. */
 const plannedAtOnce = 100;
 
 /** Those that cannot be done fail, and the others are planned one after the other. */
