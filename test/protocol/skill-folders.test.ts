@@ -181,9 +181,10 @@ test("a search of one server finds that server's skills only", async () => {
   const query = "take a parcel back and refund it";
   const one = await callMeta("discover_mcp_tools", { query, server: "shop" });
   expect(one.skills.map(({ uri }: Entry) => uri)).toEqual(["skill://shop/acme/refunds/SKILL.md"]);
-  // Of the tools that it names, only those that the question allows.
+  // Of the tools that it names, only those that the question allows: a name that sends is not believed to read.
   const readOnly = await callMeta("discover_mcp_tools", { query: "money back complaint", readOnly: true });
-  expect(readOnly.skills[0].tools).toContain("billing:refund_payment");
+  expect(readOnly.skills[0].tools).toContain("billing:find_payment");
+  expect(readOnly.skills[0].tools).not.toContain("billing:refund_payment");
 });
 
 test("a question that no skill answers is answered as if there were none", async () => {
