@@ -1,40 +1,38 @@
-import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { mainFile } from "../harness/gateway.ts";
-import { findSurvivors, until } from "../processes/survivors.ts";
+import { findSurvivors, isAlive, until } from "../processes/survivors.ts";
 import { insideServer, makeHome, openInside } from "./inside.ts";
+import { killConfined } from "./sandbox-kills.ts";
 
 const cycles = Number(process.env["TOOLYARD_TEST_CYCLES"] ?? 50);
 
 test(
-  `47 kill -9 of the gateway at any step of a confined start leaves nothing, ${cycles} times`,
+  `47 kill -9 of the gateway while confined servers start, answer, restart or stop leaves nothing, ${cycles} times`,
   { timeout: cycles * 20_000 },
   async () => {
-    const directory = await makeHome();
-    const config = join(directory, "toolyard.json");
-    const args = [insideServer, directory];
-    const mcpServers = {
-      names: { command: process.execPath, args, sandbox: true },
-      none: { command: process.execPath, args, sandbox: { network: [] } },
-    };
-    writeFileSync(config, JSON.stringify({ mcpServers }));
-    const words = [mainFile, "serve", "--config", config, "--port", "0", "--data-dir", join(directory, "data")];
-    for (let cycle = 0; cycle < cycles; cycle += 1) {
-      const gateway = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
-      await new Promise((resolve) => gateway.stdout.once("data", resolve));
-      // Both starts take about as long as this, so that each of their steps is met sooner or later.
-      await pause(Math.random() * 600);
-      gateway.kill("SIGKILL");
-      await until(() => findSurvivors(directory).length === 0);
-    }
-    expect(findSurvivors(directory)).toEqual([]);
-    await rm(directory, { recursive: true });
+    const { left, at, had } = await killConfined(cycles, { server: insideServer });
+    expect(left).toEqual({ processes: 0, sockets: 0, mounts: 0, groups: 0 });
+    for (const count of [...Object.values(at), ...Object.values(had)]) expect(count).toBeGreaterThan(0);
   },
 );
+
+test("47 what opens the network of a sandbox ends with a gateway that is killed meanwhile", async () => {
+  for (let delayMs = 0; delayMs <= 80; delayMs += 4) {
+    const directory = await makeHome();
+    const bin = join(directory, "bin");
+    mkdirSync(bin);
+    const kill = `(sleep ${delayMs / 1_000}; kill -9 $gateway) &`;
+    const program = `#!/bin/sh\ngateway=$PPID\necho $$ > ${join(directory, "pid")}\n${kill}\nexec /usr/bin/nsenter "$@"\n`;
+    writeFileSync(join(bin, "nsenter"), program, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+    const inside = await openInside({ sandbox: true, directory, env });
+    await until(() => inside.gateway.process.signalCode !== null);
+    const pid = Number(readFileSync(join(directory, "pid"), "utf8"));
+    await until(() => !isAlive(pid) && findSurvivors(directory).length === 0);
+    await inside[Symbol.asyncDispose]();
+  }
+});
 
 test("a confined server that is asked to stop ends by itself, with all that it started", async () => {
   const inside = await openInside({ sandbox: { network: [] }, settings: { instances: { stopTimeoutMs: 20_000 } } });

@@ -11,7 +11,11 @@ export interface NamespaceSockets {
   readonly questions: UdpSocket;
 }
 
-/** Runs in the network of the sandbox: opens the sockets, hands them over, and ends before anything uses them. */
+/**
+ * Runs in the network of the sandbox: opens the sockets, hands them over, and ends before anything uses them. Only the
+ * channel to us keeps it alive: where we were killed while a socket is on its way, it is not told that the channel has
+ * been closed.
+ */
 const script = `
 process.on("disconnect", () => process.exit(1));
 const { createServer } = require("node:net");
@@ -19,10 +23,10 @@ const ports = JSON.parse(process.argv[1]);
 let left = ports.length + 1;
 const send = (kind, socket) => process.send({ kind }, socket, () => { if (--left === 0) process.exit(0); });
 for (const port of ports) {
-  const server = createServer();
+  const server = createServer().unref();
   server.listen({ port, host: "0.0.0.0", backlog: 128 }, () => send("listener", server));
 }
-const questions = require("node:dgram").createSocket("udp4");
+const questions = require("node:dgram").createSocket("udp4").unref();
 questions.bind(53, "0.0.0.0", () => send("questions", questions));
 `;
 
