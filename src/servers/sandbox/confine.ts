@@ -107,16 +107,15 @@ async function prepareStart(wanted: WantedProcess, here: Bubblewrap, own: OwnPla
       "the server is to reach the names in `sandbox.network`, and `nsenter` of util-linux is not installed",
     );
   const env = innerEnvironment(wanted);
-  const plan = await planSandbox(wanted, env, own);
-  if (plan.command === undefined)
-    throw toSpawnFailure({ code: "ENOENT" }, { command: wanted.command, cwd: wanted.cwd });
-  for (const note of plan.notes) wanted.onNote(note);
-  const home = join(homeOf(own.dataDir, wanted.instance), "home");
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  const name = `${process.pid}-${randomBytes(6).toString("hex")}`;
+  const limiting = createTaskLimit(name, mostTasks(rules.processes));
+  const { plan, home } = await planStart(wanted, env, own).catch(async (error: unknown) => {
+    await (await limiting)?.remove();
+    throw error;
+  });
+  const limit = await limiting;
   const loaderVariables = Object.entries(env).filter(([name]) => loaderVariable.test(name));
   const shape = toShape(wanted, { plan, home, loaderVariables });
-  const name = `${process.pid}-${randomBytes(6).toString("hex")}`;
-  const limit = await createTaskLimit(name, mostTasks(rules.processes));
   const start: Start = { wanted, here, limit, ends: limit === undefined ? [] : [limit.remove] };
   const fromPipe = ["--args", String(descriptors.innerArguments), "--"];
   const inner = [here.file, ...fromPipe, ...limitedCommand(shape, here)];
@@ -137,6 +136,17 @@ async function prepareStart(wanted: WantedProcess, here: Bubblewrap, own: OwnPla
       for (const end of start.ends.splice(0)) await end();
     },
   };
+}
+
+/** What it sees, and its home. */
+async function planStart(wanted: WantedProcess, env: Readonly<Record<string, string>>, own: OwnPlaces) {
+  const plan = await planSandbox(wanted, env, own);
+  if (plan.command === undefined)
+    throw toSpawnFailure({ code: "ENOENT" }, { command: wanted.command, cwd: wanted.cwd });
+  for (const note of plan.notes) wanted.onNote(note);
+  const home = join(homeOf(own.dataDir, wanted.instance), "home");
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  return { plan, home };
 }
 
 function toShape(
@@ -176,12 +186,14 @@ async function begin(
     const held = await readChild(at(descriptors.info), signal);
     // Bubblewrap has ended instead: its exit says more than we know.
     if (held === undefined) return;
-    await limit?.hold([pid, ...(readDescendants(pid) ?? []), held]);
+    // The limit waits for the kernel, and the sockets for a program that starts: both at once.
+    const holding = limit?.hold([pid, ...(readDescendants(pid) ?? []), held]);
     if (hasNames(rules)) {
       const names = createAllowedNames(rules.network);
       const sockets = await openSockets({ nsenter: here.nsenter ?? "", pid: held, ports: names.ports }, signal);
       ends.push(serveEgress(sockets, { names, onDenied }));
     }
+    await holding;
   }
   at(descriptors.info).destroy();
   at(descriptors.wait).end("\n");
