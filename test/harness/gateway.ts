@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly main?: string;
   /** A folder to keep between two gateways; made and removed by the test. */
   readonly directory?: string;
+  /** The user and group that it runs as, where that is not the one of the tests. */
+  readonly user?: number | undefined;
 }
 
 /** A stdio entry for the bad server. */
@@ -54,6 +56,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env },
+    ...(options.user === undefined ? {} : { uid: options.user, gid: options.user }),
   });
   let stdout = "";
   let stderr = "";

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,6 +7,9 @@ import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
+
+/** Root runs gateways as another user where TOOLYARD_TEST_USER has its number. */
+export const isRoot = process.getuid?.() === 0;
 
 export const insideServer = fileURLToPath(new URL("inside-server.mjs", import.meta.url));
 
@@ -53,7 +57,9 @@ export async function openInside({
     mcpServers: { inside, ...others },
     toolyard: { instances: { restartDelaysMs: Array.from({ length: 20 }, () => 50) }, ...settings },
   };
-  const start = async () => await startGateway({ config, directory, env: { HOME: home, ...env } });
+  const user = isRoot ? Number(process.env["TOOLYARD_TEST_USER"] ?? 0) || undefined : undefined;
+  if (user !== undefined) execFileSync("chown", ["-hR", `${user}:${user}`, directory]);
+  const start = async () => await startGateway({ config, directory, env: { HOME: home, ...env }, user });
   let gateway = await start();
   return {
     get gateway() {
