@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, sep } from "node:path";
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
+import type { SandboxMark } from "./entry/sandbox-entry.ts";
 import type { EnvFiles } from "./entry/env-file.ts";
 import { canonicalJson } from "./file/hash.ts";
 
@@ -17,6 +18,8 @@ export interface FoundConfig {
   readonly envFiles: readonly string[];
   /** Names of the variables that it refers to. */
   readonly variables: readonly string[];
+  /** How its servers loosen their sandboxes, by key; without those that do not. */
+  readonly loosened: ReadonlyMap<string, readonly SandboxMark[]>;
 }
 
 /** The parts of a found file that are hashed. */

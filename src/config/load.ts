@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type Config, type ConfigIdentity, deepFreeze } from "./config.ts";
+import { type Config, type ConfigIdentity, type ServerConfig, deepFreeze } from "./config.ts";
+import { loosenedSandbox } from "./entry/sandbox-entry.ts";
 import type { HomeDirectories } from "./file/directories.ts";
 import { parseDocument, parsingDocument, type Document } from "./file/document.ts";
 import { readEnvFiles, type EnvFiles } from "./entry/env-file.ts";
@@ -56,7 +57,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const source = await readSource({ file, text, place: { realFile, directory: realDirectory } }, options);
   const config = await assemble(source, options);
   if (isNamed || dirname(file) === join(options.homeDirectories.config)) return config;
-  const found = toFound(source, text, config);
+  const found = toFound(source, { text, config, env: options.env });
   if (options.admit === undefined) throw new UntrustedConfig(found);
   await options.admit(found);
   return config;
@@ -84,11 +85,13 @@ export async function describeFound(
   const place = { realFile: await follow(file), directory: await follow(dirname(file)) };
   const source = await readSource({ file, text: text.trim() === "" ? "{}" : text, place }, options);
   const config = createProblems().attempt(() => allSteps(assembling(source, options)));
-  return toFound(source, text, config);
+  return toFound(source, { text, config, env: options.env });
 }
 
-function toFound(source: ReadSource, text: string, config: Pick<Config, "identity"> | undefined): FoundConfig {
-  const { envFiles, document, place } = source;
+function toFound(
+  { envFiles, document, place }: ReadSource,
+  { text, config, env }: { readonly text: string; readonly config: Config | undefined; readonly env: Variables },
+): FoundConfig {
   const { realFile = document.fileName, directory = dirname(document.fileName) } = place;
   return {
     file: document.fileName,
@@ -97,7 +100,13 @@ function toFound(source: ReadSource, text: string, config: Pick<Config, "identit
     hash: hashFound({ realFile, directory, text, envFiles }),
     envFiles: [...envFiles.keys()],
     variables: Object.keys(config?.identity?.variables ?? {}),
+    loosened: new Map(config?.servers.flatMap((server) => looseningOf(server, config, env))),
   };
+}
+
+function looseningOf(server: ServerConfig, { settings }: Config, env: Variables) {
+  const marks = loosenedSandbox(server, { home: env["HOME"], mode: settings.sandbox.mode });
+  return marks.length === 0 ? [] : [[server.key, marks] as const];
 }
 
 async function readSource({ file, text, place }: ConfigText, options: Omit<LoadOptions, "file">): Promise<ReadSource> {

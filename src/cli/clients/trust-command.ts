@@ -122,7 +122,9 @@ function toQuestion(found: FoundConfig, before: string | undefined): readonly st
     ...(found.variables.length === 0 ? [] : [`It reads variables of yours: ${shown(found.variables.join(", "))}`]),
     servers.length === 0 ? "It starts nothing, and reaches nothing." : "It starts or reaches:",
     ...limited(
-      servers.map(({ key, path }) => `  ${shown(key)}: ${aimOf(document, path)}`),
+      servers.map(({ key, path }) =>
+        [`  ${shown(key)}: ${aimOf(document, path)}`, ...(found.loosened.get(key) ?? [])].join("\n    ! "),
+      ),
       mostServers,
       "servers",
     ),

@@ -91,8 +91,11 @@ async function askWhichWay(found: Found, options: Asked): Promise<Way | "none" |
   return isCancel(way) ? undefined : way;
 }
 
-function planned(found: Found, { known, target }: Asked): ReturnType<typeof planImport> {
-  return planImport(found, { present: target.present, env: known, directory: dirname(target.file) });
+function planned(
+  found: Found,
+  { known, target: { present, sandboxMode, file } }: Asked,
+): ReturnType<typeof planImport> {
+  return planImport(found, { present, sandboxMode, env: known, directory: dirname(file) });
 }
 
 /** `back`: nothing is wrong, but the question is asked again. */

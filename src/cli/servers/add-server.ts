@@ -1,5 +1,5 @@
 import {
-  givenTo,
+  inSandbox,
   isWorthAdding,
   makeNew,
   writeExamples,
@@ -16,8 +16,8 @@ import { dataDirectoryOf } from "../../operations/machine/surroundings/surroundi
 import { type CommandContext } from "../command/command-context.ts";
 import { isOn, listOption, textOption } from "../../config/given.ts";
 import { printText } from "../terminal/fitted-text.ts";
-import { pathForNew } from "../../operations/machine/servers/edited-config.ts";
-import { isForSandbox } from "./sandbox-command.ts";
+import { isForSandbox } from "../../config/words/sandbox-words.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import { askSecret, askYes, canAsk } from "../terminal/yes-or-no.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
 import { reportChange } from "./change-report.ts";
@@ -96,6 +96,7 @@ async function makeAdded(context: CommandContext, words: readonly string[]): Pro
 export async function addServer(context: CommandContext, words: readonly string[]): Promise<number> {
   const fresh = await makeAdded(context, words);
   const { config, made } = fresh;
+  if (!(await isAccepted(context, fresh))) return 1;
   if (isOn(context, "dry-run")) return await onlyTry(context, config, made.name);
   const inside = await tryInside(context, fresh);
   if (inside !== undefined) return await reportAdded(context, inside.fresh, inside.trial);
@@ -106,6 +107,14 @@ export async function addServer(context: CommandContext, words: readonly string[
     return 1;
   }
   return await reportAdded(context, fresh, trial);
+}
+
+/** An entry may come from anywhere: what it loosens is asked about before it runs. */
+async function isAccepted(context: CommandContext, { made, loosened }: NewInFile): Promise<boolean> {
+  if (loosened.length === 0 || isOn(context, "force")) return true;
+  if (canAsk() && (await askYes(`Start ${plainText(made.name)} with this sandbox?`, false))) return true;
+  process.stderr.write("Nothing was started or written. --force adds it all the same.\n");
+  return false;
 }
 
 async function reportAdded(context: CommandContext, fresh: NewInFile, trial: ServerTrial | undefined): Promise<number> {
@@ -122,19 +131,23 @@ async function tryInside(
   context: CommandContext,
   fresh: NewInFile,
 ): Promise<{ readonly fresh: NewInFile; readonly trial: ServerTrial } | undefined> {
-  const { made, edited, config } = fresh;
-  const isMeant = isOn(context, "sandbox") || (canAsk() && isForSandbox(config, made.name));
+  const isMeant = isOn(context, "sandbox") || (canAsk() && isProposed(fresh));
   if (!isMeant || isOn(context, "no-test") || isOn(context, "no-sandbox")) return undefined;
-  const entry = { ...made.entry, sandbox: true };
-  const text = edited.edit([{ path: pathForNew(edited, made.name), value: entry }]);
-  const confined = await edited.check(text, givenTo(made));
-  const trial = await tryNew(context, confined, made.name);
+  const confined = await inSandbox(fresh);
+  const { made, config } = confined;
+  const trial = await tryNew(context, config, made.name);
   if (trial === undefined) return undefined;
   const said = trial.isUsable ? toTrialText(trial) : [`${made.name} does not work in a sandbox: ${trial.reason}`];
   printText(process.stderr, said.join("\n"));
   const isAgreed =
     trial.isUsable && (isOn(context, "sandbox") || (await askYes("It works in a sandbox. Keep it in one?")));
-  return isAgreed ? { fresh: { ...fresh, made: { ...made, entry }, text, config: confined }, trial } : undefined;
+  return isAgreed ? { fresh: confined, trial } : undefined;
+}
+
+function isProposed({ config, made }: NewInFile): boolean {
+  const transport = config.servers.find(({ key }) => key === made.name)?.transport;
+  if (transport === undefined || !hasProcess(transport) || transport.sandbox !== undefined) return false;
+  return isForSandbox(transport.command, transport.args);
 }
 
 /** `toolyard servers add --examples`: three servers to try the gateway with, without those that are there already. */

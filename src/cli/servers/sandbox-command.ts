@@ -1,4 +1,4 @@
-import type { Config, ServerConfig, StdioTransport } from "../../config/config.ts";
+import type { ServerConfig, StdioTransport } from "../../config/config.ts";
 import { isOn } from "../../config/given.ts";
 import { toSandboxRules } from "../../config/entry/sandbox-entry.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
@@ -59,15 +59,3 @@ function toText({ slug }: ServerConfig, explained: ExplainedSandbox): readonly s
     ...notes.map((note) => `Note: ${note}.`),
   ];
 }
-
-/** Whether a new server is tried in a sandbox first: it is downloaded, and does not live on your keys or files. */
-export function isForSandbox({ servers }: Config, name: string): boolean {
-  const transport = servers.find(({ key }) => key === name)?.transport;
-  if (transport === undefined || !hasProcess(transport) || transport.sandbox !== undefined) return false;
-  const words = [transport.command, ...transport.args].join(" ");
-  return !needsMore.test(words) && downloads.test(transport.command);
-}
-
-const downloads = /(?:^|[\\/])(?:npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx)(?:\.cmd|\.exe)?$/;
-const needsMore =
-  /\b(?:git|kubernetes|kubectl|k8s|docker|podman|aws|azure|gcloud|terraform)\b|[-_/](?:git|aws|gcp)[-_/@]/i;

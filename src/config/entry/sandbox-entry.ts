@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
-import type { SandboxRules } from "../config.ts";
+import type { SandboxRules, ServerConfig } from "../config.ts";
 import type { SandboxMode, WrittenSandbox } from "../rows/sandbox-rows.ts";
 import { toRootUri } from "../words/web-names.ts";
+import { hasProcess } from "./transports.ts";
+import { isWideOrPrivate } from "../words/wide-places.ts";
 
 /** What relative paths and `~` mean, and what counts where the entry says nothing. */
 export interface SandboxSource {
@@ -54,6 +56,54 @@ export function describeSandbox({ read, write, roots, network, browser }: Sandbo
           ? "It reaches every public host on ports 80 and 443, and nothing on this machine."
           : `It reaches ${list(network)}, and nothing else.`,
     ...(browser ? ["It may start a browser."] : []),
+  ];
+}
+
+/** How an entry's own sandbox is wider than what a person expects of one. */
+export type SandboxMark =
+  | "runs without a sandbox"
+  | "its sandbox reads wide or private folders"
+  | "its sandbox writes wide or private folders"
+  | "its sandbox reaches this machine or private networks";
+
+/**
+ * How an entry that somebody else wrote loosens its sandbox, in the order of the type. Looks at no disk: links are the
+ * business of the start. Pure.
+ */
+export function sandboxMarks(
+  written: boolean | WrittenSandbox | undefined,
+  { directory, home, mode }: Omit<SandboxSource, "roots">,
+): readonly SandboxMark[] {
+  if (typeof written !== "object") return written === false && mode !== "off" ? ["runs without a sandbox"] : [];
+  // What a reference to another variable leads to is not known.
+  const fill = (paths: readonly string[] = []): readonly string[] =>
+    paths.map((path) => {
+      const text = path.replace(/^\$\{(?:env:)?(?:HOME|userHome)\}/, "~").replace(/^\$\{workspaceFolder\}/, ".");
+      return text.includes("${") ? "/" : text;
+    });
+  const filled = { ...written, read: fill(written.read), write: fill(written.write) };
+  const rules = toSandboxRules(filled, { directory, home, mode, roots: [] });
+  return rules === undefined ? [] : ruleMarks(rules, home());
+}
+
+/** The same of a server as its entry was understood. */
+export function loosenedSandbox(
+  { transport }: Pick<ServerConfig, "transport">,
+  { home, mode }: { readonly home: string | undefined; readonly mode: SandboxMode },
+): readonly SandboxMark[] {
+  if (!hasProcess(transport)) return [];
+  if (transport.sandbox !== undefined) return ruleMarks(transport.sandbox, home);
+  return mode === "off" ? [] : ["runs without a sandbox"];
+}
+
+function ruleMarks({ read, write, network }: SandboxRules, home: string | undefined): readonly SandboxMark[] {
+  const isLoose = (path: string): boolean => isWideOrPrivate(path, home);
+  // A name that is written in full with its port may lead to any address.
+  const reachesPrivate = network === "host" || network.some((name) => /^[^*]+:\d+$/.test(name));
+  return [
+    ...(read.some(isLoose) ? ["its sandbox reads wide or private folders" as const] : []),
+    ...(write.some(isLoose) ? ["its sandbox writes wide or private folders" as const] : []),
+    ...(reachesPrivate ? ["its sandbox reaches this machine or private networks" as const] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { filledText, numberOf } from "../file/check.ts";
+import type { Document } from "../file/document.ts";
 import { choice, other } from "./setting-row.ts";
 
 /** What an entry says of its sandbox, as it is written. */
@@ -93,10 +94,12 @@ export const sandboxRow = other<boolean | WrittenSandbox, undefined>({
   example: { read: ["~/notes"], network: ["api.example.com"] },
 });
 
+export const sandboxModes = ["off", "auto", "require"] as const;
+
 /** `toolyard.sandbox`. */
 export const sandboxRows = {
   mode: choice({
-    choices: ["off", "auto", "require"],
+    choices: sandboxModes,
     fallback: "off",
     about:
       "processes whose entry does not say `sandbox`: `off` does not confine them, `auto` does where this machine can, " +
@@ -111,4 +114,11 @@ export const sandboxRows = {
   }),
 };
 
-export type SandboxMode = "off" | "auto" | "require";
+export type SandboxMode = (typeof sandboxModes)[number];
+
+/** What a file says of servers that say nothing of a sandbox, before it is checked as a whole. */
+export function sandboxModeIn(document: Pick<Document, "value">): SandboxMode {
+  const { fallback, schema } = sandboxRows.mode;
+  const written = v.safeParse(schema, document.value(["toolyard", "sandbox", "mode"]));
+  return written.success ? written.output : fallback;
+}

@@ -1,7 +1,15 @@
 /** What orders on the machine of a gateway need. Loaded with the first of them. */
 export { answerClientOrder, orderInThread } from "./thread/client-thread.ts";
 export { examine } from "./doctor/examination.ts";
-export { givenTo, isWorthAdding, makeNew, writeExamples, writeNew } from "./servers/added-server.ts";
+export {
+  givenTo,
+  inSandbox,
+  isWorthAdding,
+  makeNew,
+  sandboxHere,
+  writeExamples,
+  writeNew,
+} from "./servers/added-server.ts";
 export { registryOffers, testedOffers } from "./servers/server-offers.ts";
 export { serverVariables } from "./servers/server-variables.ts";
 export { waitInForce } from "./servers/await-config.ts";

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
+import { sandboxModes } from "../../config/rows/sandbox-rows.ts";
 import { operation, type Operation } from "../operation.ts";
 import { onMachine } from "../request/manager.ts";
 import { answers } from "../responses.ts";
@@ -69,6 +70,28 @@ const searchRegistry = operation({
     ),
 });
 
+const showSandbox = operation({
+  route: "GET /api/catalog/sandbox",
+  right: gatewayAdmin,
+  id: "showSandbox",
+  tag,
+  summary: "Whether a new server can run in a sandbox here, and what it would get",
+  responses: answers(
+    z
+      .object({
+        works: z.boolean(),
+        lacks: schemas.nullableText.describe("What the gateway's machine lacks for it, and what to do about it."),
+        mode: z.enum(sandboxModes).describe("`toolyard.sandbox.mode` of the configuration file."),
+        gets: z.array(z.string()).describe("What a server with `sandbox: true` sees and reaches, in sentences."),
+      })
+      .meta({ id: "SandboxHere" }),
+    "As its machine is now.",
+    [429, 504],
+  ),
+  run: async (services, request) =>
+    await onMachine(services, request, async ({ machine, code }) => await code.sandboxHere(machine.place)),
+});
+
 function toOffers(servers: readonly ServerOffer[]): z.output<typeof offers> {
   return {
     servers: servers.map(({ takes, ...offer }) => ({
@@ -82,4 +105,4 @@ function toOffers(servers: readonly ServerOffer[]): z.output<typeof offers> {
 }
 
 /** Servers that are in no configuration yet. */
-export const catalogOperations: readonly Operation[] = [listTested, searchRegistry];
+export const catalogOperations: readonly Operation[] = [listTested, searchRegistry, showSandbox];

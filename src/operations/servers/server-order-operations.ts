@@ -41,6 +41,10 @@ const source = {
   entry: schemas.json.optional().describe("A whole entry, as in `mcpServers` of the configuration."),
   env: values("Variables of it, and what else it takes by name. Secrets are kept encrypted, outside of the file."),
   headers: values("Headers that are sent to an address. Secrets are kept encrypted, outside of the file."),
+  sandbox: z
+    .boolean()
+    .optional()
+    .describe("True: its process is tried in a sandbox, and its entry says so. Not for an address."),
 };
 
 const triedServer = z.object(source).meta({ id: "TriedServer" });
@@ -49,6 +53,10 @@ const newServer = z
   .object({
     ...source,
     test: z.boolean().optional().describe("False does not try it first."),
+    loosened: z
+      .literal(true)
+      .optional()
+      .describe("A person has agreed to an entry that loosens its sandbox: it is neither started nor written else."),
     examples: z.literal(true).optional().describe("In place of all else: three servers to try the gateway with."),
   })
   .meta({ id: "NewServer" });
@@ -89,7 +97,7 @@ const addServer = operation({
   body: newServer,
   responses: answers(outcome, "What came of it.", [409, 415, 429, 502, 504]),
   async run(services, request) {
-    const { test = true, examples, ...given } = request.body;
+    const { test = true, examples, loosened, ...given } = request.body;
     requireLoginForPrograms(services, request);
     const { name, command, target, entry } = given;
     if (examples === true && command === undefined && target === undefined && entry === undefined) {
@@ -101,10 +109,15 @@ const addServer = operation({
     return await onMachine(services, request, async (means) => {
       const { machine, code, signal } = means;
       const fresh = await makeNew(means, given);
+      if (fresh.loosened.length > 0 && loosened !== true)
+        return toOutcome(services, false, [...fresh.said, untried], [{ asks: "loosened", marks: fresh.loosened }]);
       const trial = test ? await tryNew(means, fresh) : undefined;
       const tried = trial === undefined ? [] : code.toTrialText(trial);
       const said = [...fresh.said, ...tried];
-      if (!code.isWorthAdding(trial)) return toOutcome(services, false, [...said, "Nothing was written."], []);
+      if (!code.isWorthAdding(trial)) {
+        const asks = given.sandbox === true ? [{ asks: "sandbox" }] : [];
+        return toOutcome(services, false, [...said, "Nothing was written."], asks);
+      }
       signal.throwIfAborted();
       const { server, facts, said: more } = await code.writeNew(machine.place, fresh, trial);
       const inForce = await code.waitInForce(changedBy(services, request), server, signal);
@@ -113,6 +126,8 @@ const addServer = operation({
     });
   },
 });
+
+const untried = "Nothing was started or written: a person has to agree to what its sandbox lets it do.";
 
 async function addExamples(
   services: Services,
@@ -188,7 +203,8 @@ async function makeNew({ machine, code, signal }: OnMachine, given: Given): Prom
   const { env = {}, headers = {} } = given;
   const values = { env: Object.entries(env), headers: Object.entries(headers) };
   const wanted = { ...readGiven(given, code), ...values, ...nothingElse };
-  return await code.makeNew(machine.place, wanted, { signal, ask: undefined });
+  const fresh = await code.makeNew(machine.place, wanted, { signal, ask: undefined });
+  return given.sandbox === true ? await code.inSandbox(fresh) : fresh;
 }
 
 const nothingElse = { remoteKind: "http", literalSecrets: false, from: undefined } as const;

@@ -23,7 +23,7 @@ export interface ExplainedSandbox {
 
 /** Says what a server would see and reach. Confines nothing but a trial of bubblewrap; starts no server. */
 export async function explainSandbox(
-  transport: StdioTransport,
+  transport: Omit<StdioTransport, "kind">,
   { environment, own }: { readonly environment: Environment; readonly own: OwnPlaces },
 ): Promise<ExplainedSandbox> {
   const source = { directory: transport.cwd, home: () => own.home, mode: "off", roots: [] } as const;

@@ -1,4 +1,5 @@
-import { dirname, join, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { isWithin, secretNames } from "../../config/words/wide-places.ts";
 
 /** What the gateway knows of its own places and the user's. Absolute paths. */
 export interface OwnPlaces {
@@ -17,12 +18,6 @@ export interface GuardedPlaces {
   /** What starts programs, or belongs to the system: read by name, never written. */
   readonly unwritable: readonly string[];
 }
-
-const secretNames: readonly string[] = [
-  ...".ssh .gnupg .aws .azure .kube .docker .netrc .git-credentials .npmrc .pypirc .password-store .pki".split(" "),
-  ...".config/gcloud .config/gh .config/op .config/toolyard .local/share/keyrings .mozilla .thunderbird".split(" "),
-  ...".config/google-chrome .config/chromium .config/BraveSoftware .bash_history .zsh_history".split(" "),
-];
 
 const startNames: readonly string[] = [
   ...".bashrc .bash_profile .bash_login .bash_logout .profile .inputrc .pam_environment".split(" "),
@@ -50,11 +45,6 @@ export async function guardedPlaces(
     secret: await both([...below(secretNames), ...socketFolders]),
     unwritable: await both([...below(startNames), ...systemFolders, "/usr", "/var/spool"]),
   };
-}
-
-/** Whether `path` is `outer` or lies within it. Both are absolute. */
-export function isWithin(path: string, outer: string): boolean {
-  return path === outer || path.startsWith(outer.endsWith(sep) ? outer : `${outer}${sep}`);
 }
 
 /** Why a folder must not be written to, as the end of a sentence; undefined where it may. `path` has no links. */

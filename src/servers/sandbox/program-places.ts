@@ -1,6 +1,6 @@
 import { open, readlink, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { isWithin } from "./guarded-places.ts";
+import { isWithin } from "../../config/words/wide-places.ts";
 
 /** Visible in every sandbox. */
 export const systemFolders: readonly string[] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];

@@ -1,15 +1,9 @@
 import { readdir, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { SandboxRules, StdioTransport } from "../../config/config.ts";
+import { isWide, isWithin } from "../../config/words/wide-places.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import {
-  guardedPlaces,
-  isTooWide,
-  isWithin,
-  whyNotWritable,
-  type GuardedPlaces,
-  type OwnPlaces,
-} from "./guarded-places.ts";
+import { guardedPlaces, isTooWide, whyNotWritable, type GuardedPlaces, type OwnPlaces } from "./guarded-places.ts";
 import { findProgram, innerHome, kindOf, neededBy, systemFolders } from "./program-places.ts";
 
 /** A process that is to be confined. */
@@ -52,8 +46,9 @@ export async function planSandbox(
   const guarded = await guardedPlaces(own, real);
   const { sandbox, cwd } = wanted;
   const notes: string[] = [];
-  const writable = await writablePlaces(sandbox, guarded, notes);
-  const readable = await readablePlaces(sandbox, guarded, notes);
+  const about = { guarded, home: own.home, notes };
+  const writable = await writablePlaces(sandbox, about);
+  const readable = await readablePlaces(sandbox, about);
   const program = await findProgram(wanted.command, { path: env["PATH"] ?? "", cwd, home: own.home });
   const implied = [...program.needs, ...sandbox.roots, ...(await neededByArguments(wanted, own))];
   if (own.configFile === undefined || cwd !== dirname(own.configFile)) implied.push(cwd);
@@ -66,17 +61,23 @@ export async function planSandbox(
   };
 }
 
-async function writablePlaces({ write }: SandboxRules, guarded: GuardedPlaces, notes: string[]) {
-  return await places(write, notes, (path, source) => {
-    const why = whyNotWritable(source, guarded) ?? whyNotWritable(path, guarded);
+interface About {
+  readonly guarded: GuardedPlaces;
+  readonly home: string | undefined;
+  readonly notes: string[];
+}
+
+async function writablePlaces({ write }: SandboxRules, about: About) {
+  return await places(write, about, (path, source) => {
+    const why = whyNotWritable(source, about.guarded) ?? whyNotWritable(path, about.guarded);
     if (why !== undefined) throw refused(`sandbox.write names ${path}, and ${why}`);
     return true;
   });
 }
 
-async function readablePlaces({ read }: SandboxRules, guarded: GuardedPlaces, notes: string[]) {
-  return await places(read, notes, (path, source) => {
-    const place = guarded.own.find((one) => isWithin(source, one));
+async function readablePlaces({ read }: SandboxRules, about: About) {
+  return await places(read, about, (path, source) => {
+    const place = about.guarded.own.find((one) => isWithin(source, one));
     if (place !== undefined)
       throw refused(`sandbox.read names ${path}, which lies within ${place} and belongs to the gateway`);
     return false;
@@ -85,13 +86,20 @@ async function readablePlaces({ read }: SandboxRules, guarded: GuardedPlaces, no
 
 async function places(
   paths: readonly string[],
-  notes: string[],
+  { guarded, home, notes }: About,
   check: (path: string, source: string) => boolean,
 ): Promise<readonly VisiblePlace[]> {
   const found = await Promise.all(
     paths.map(async (path): Promise<readonly VisiblePlace[]> => {
       const source = await real(path);
       const isWritable = source !== undefined && check(path, source);
+      const isSecret = (one: string): boolean => guarded.secret.some((place) => isWithin(one, place));
+      const isMoreThanNamed = (is: (one: string) => boolean): boolean =>
+        source !== undefined && is(source) && !is(path);
+      if (isMoreThanNamed(isSecret) || isMoreThanNamed((one) => isWide(one, home))) {
+        notes.push(`${path} is a link to ${source}, which has to be named itself`);
+        return [];
+      }
       if (source === "/") return await wholeSystem(path);
       if (source !== undefined) return twice({ target: path, source, isWritable });
       notes.push(`${path} does not exist`);
@@ -180,15 +188,18 @@ function withoutCovered(visible: readonly VisiblePlace[]): readonly VisiblePlace
   });
 }
 
-/** Guarded places that a wider place covers. What the entry names itself, or something within, stays visible. */
+/**
+ * Guarded places that a wider place covers. What the entry names itself, or something within, stays visible; a link to
+ * them names them only where it is in such a place: one in a folder of a project may be anybody's.
+ */
 async function hiddenWithin(
   visible: readonly VisiblePlace[],
   guarded: GuardedPlaces,
   read: readonly string[],
 ): Promise<SandboxPlan["hidden"]> {
-  const named = await Promise.all(read.map(real));
-  const isNamed = (place: string): boolean =>
-    [...read, ...named].some((path) => path !== undefined && isWithin(path, place));
+  const meant = read.filter((path) => guarded.secret.some((place) => isWithin(path, place)));
+  const named = [...meant, ...(await Promise.all(meant.map(real)))];
+  const isNamed = (place: string): boolean => named.some((path) => path !== undefined && isWithin(path, place));
   const places = [...guarded.own, ...guarded.secret.filter((place) => !isNamed(place))];
   // A link is no place to mount at; where it leads is among the places too.
   const straight = (

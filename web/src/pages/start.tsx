@@ -79,6 +79,11 @@ function Import() {
                         {plain(mark)}
                       </p>
                     ))}
+                    {server.notes.map((note) => (
+                      <p key={note} className="muted">
+                        {plain(note)}
+                      </p>
+                    ))}
                     {server.missing.length > 0 && (
                       <p className="muted">
                         Needs {server.missing.join(", ")}: give it on the server’s page, or set it.

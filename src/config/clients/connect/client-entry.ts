@@ -1,6 +1,7 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { refuse, type Origin } from "../../file/check.ts";
+import type { WrittenSandbox } from "../../rows/sandbox-rows.ts";
 import { withTexts } from "../../rows/plain-values.ts";
 import { misspelledSafetyFields, parseServerEntry, type ServerEntry } from "../../entry/server-entry.ts";
 import { InvalidConfig } from "../../file/problems.ts";
@@ -22,6 +23,7 @@ export interface ImportedEntry {
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly enabled?: false;
+  readonly sandbox?: boolean | WrittenSandbox;
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 }
 
@@ -50,9 +52,11 @@ export function translateEntry(written: unknown, origin: Origin, how: EntrySpell
   const known = Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => !unread.includes(name)));
   const parsed = parseServerEntry(known, origin, []);
   refuseAddress(parsed, origin);
-  const lost = [...unread, ...extra].filter((name) => !meaninglessFields.includes(name));
+  // A remote server has no process that could be confined.
+  const idle = parsed.sandbox !== undefined && !hasProcess(parsed.transport) ? ["sandbox"] : [];
+  const lost = [...unread, ...extra, ...idle].filter((name) => !meaninglessFields.includes(name));
   return {
-    entry: toImported(parsed),
+    entry: toImported(parsed, place.directory),
     notes: [
       ...(lost.length > 0 ? [`not taken over: ${lost.join(", ")}`] : []),
       ...(words?.isSplit === true ? ["its command was a whole line: taken apart into command and arguments"] : []),
@@ -166,8 +170,8 @@ function refuseAddress({ transport }: ServerEntry, origin: Origin): void {
     refuse({ document: origin.document, path: [...origin.path, transport.urlField] }, "expected an http(s) URL");
 }
 
-function toImported(parsed: ServerEntry): ImportedEntry {
-  const { transport, enabled } = parsed;
+function toImported(parsed: ServerEntry, directory: string): ImportedEntry {
+  const { transport, enabled, sandbox } = parsed;
   const common = { ...(enabled ? {} : { enabled: false as const }), ...toRules(parsed) };
   if (!hasProcess(transport)) {
     const { kind, url, headers } = transport;
@@ -185,8 +189,18 @@ function toImported(parsed: ServerEntry): ImportedEntry {
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(envFile === undefined ? {} : { envFile }),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(sandbox === undefined ? {} : { sandbox: withWholePaths(sandbox, directory) }),
     ...common,
   };
+}
+
+/** Relative paths start at the client's file, and ours is elsewhere. */
+function withWholePaths(sandbox: boolean | WrittenSandbox, directory: string): boolean | WrittenSandbox {
+  if (typeof sandbox === "boolean") return sandbox;
+  const whole = (paths: readonly string[]): readonly string[] =>
+    paths.map((path) => (/^(?:[/~]|\$\{|file:)/i.test(path) ? path : resolve(directory, path)));
+  const { read, write } = sandbox;
+  return { ...sandbox, ...(read && { read: whole(read) }), ...(write && { write: whole(write) }) };
 }
 
 /** Which tools are offered. With several lists of the only ones, those that all of them have. */

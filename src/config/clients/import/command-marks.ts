@@ -1,3 +1,4 @@
+import { sandboxMarks, type SandboxMark, type SandboxSource } from "../../entry/sandbox-entry.ts";
 import { isDangerousVariable } from "../../people/member-rules.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
 
@@ -12,15 +13,24 @@ export type CommandMark =
   /** Runs code given in its arguments: `node -e`, `python -c`. */
   | "runs code from its arguments"
   /** A variable makes the process load or run something else: NODE_OPTIONS, LD_PRELOAD, PATH. */
-  | "a variable changes what runs";
+  | "a variable changes what runs"
+  /** It asks for more than a sandbox gives by itself. */
+  | SandboxMark;
+
+/** What counts where an entry says nothing, and what its paths mean. Paths are those of this machine. */
+export interface MarkSource extends Pick<SandboxSource, "directory" | "mode"> {
+  readonly home: string | undefined;
+}
+
+const nothingKnown: MarkSource = { directory: "/", mode: "off", home: undefined };
 
 /**
  * The marks of a command, in the order of the type. None for a remote server. Of paths below the user's home, only the
  * part from there on counts.
  */
 export function marksOf(
-  { command, args = [], env = {}, cwd = "" }: ImportedEntry,
-  home?: string,
+  { command, args = [], env = {}, cwd = "", sandbox }: ImportedEntry,
+  { home, ...source }: MarkSource = nothingKnown,
 ): readonly CommandMark[] {
   if (command === undefined) return [];
   const found = new Set<CommandMark>();
@@ -28,16 +38,16 @@ export function marksOf(
   if ([command, ...scriptOf(command, args)].some((path) => isPassing(path, cwd, home)))
     found.add("is in a folder for downloads or temporary files");
   if (Object.keys(env).some(isDangerousVariable)) found.add("a variable changes what runs");
-  return order.filter((mark) => found.has(mark));
+  return [...order.filter((mark) => found.has(mark)), ...sandboxMarks(sandbox, { ...source, home: () => home })];
 }
 
 /**
  * Whether a server is chosen unless a person says otherwise. Others are chosen by hand: their program is unknown, or in
- * a place where anything may be put.
+ * a place where anything may be put, or their sandbox is loosened.
  */
-export function isPreselected(entry: ImportedEntry, home?: string): boolean {
+export function isPreselected(entry: ImportedEntry, source: MarkSource = nothingKnown): boolean {
   const isFetched = entry.command !== undefined && fetchers.has(programName(entry.command));
-  return !isFetched && marksOf(entry, home).every((mark) => mark === "runs a download");
+  return !isFetched && marksOf(entry, source).every((mark) => mark === "runs a download");
 }
 
 /** Programs that fetch anything, and no packages. */

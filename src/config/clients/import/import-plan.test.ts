@@ -27,7 +27,7 @@ function foundIn(given: Given, more: Partial<FoundServer> = {}): readonly FoundC
   }));
 }
 
-const nothing: PlanOptions = { present: [], env: {}, directory: "/config" };
+const nothing: PlanOptions = { present: [], env: {}, directory: "/config", sandboxMode: "off" };
 
 function planned(given: Given, options: Partial<PlanOptions> = {}): ImportPlan {
   return planImport(foundIn(given), { ...nothing, ...options });

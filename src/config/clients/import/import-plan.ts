@@ -1,4 +1,5 @@
 import { lookAlikeForm, toSlug } from "../../words/slug.ts";
+import type { SandboxMode } from "../../rows/sandbox-rows.ts";
 import { fillEntry } from "../../entry/entry-variables.ts";
 import { inputVariable, type Variables } from "../../file/substitution.ts";
 import type { ImportedEntry } from "../connect/client-entry.ts";
@@ -72,13 +73,18 @@ export interface PlanOptions {
   readonly env: Variables;
   /** The folder of our configuration: where its processes run unless an entry says otherwise. */
   readonly directory: string;
+  /** What our configuration says of servers that say nothing of a sandbox. */
+  readonly sandboxMode: SandboxMode;
 }
 
 /**
  * Merges the servers of several clients, and compares them with the configured ones. The same server under two names is
  * one; two servers under one name get different ones. Pure.
  */
-export function planImport(found: readonly FoundClient[], { present, env, directory }: PlanOptions): ImportPlan {
+export function planImport(
+  found: readonly FoundClient[],
+  { present, env, directory, sandboxMode }: PlanOptions,
+): ImportPlan {
   const all = found.flatMap(({ row, files }) =>
     files.flatMap((file) => file.servers.map((server): Candidate => ({ client: row, file, server }))),
   );
@@ -87,7 +93,7 @@ export function planImport(found: readonly FoundClient[], { present, env, direct
   const variables = createPlannedSecrets(env);
   return {
     servers: [...groups.values()].map((group) => {
-      const planned = toPlanned(group, { variables, directory, env });
+      const planned = toPlanned(group, { variables, directory, env, sandboxMode });
       const presentAs = findPresent(planned, present);
       const key = presentAs ?? names(planned.key, group[0]?.client.id ?? "other");
       return { ...planned, key, presentAs };
@@ -131,6 +137,7 @@ interface PlanTools {
   readonly variables: (secret: LiteralSecret, serverName: string) => PlannedSecret;
   readonly directory: string;
   readonly env: Variables;
+  readonly sandboxMode: SandboxMode;
 }
 
 function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer {
@@ -140,6 +147,7 @@ function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer
   const found = findLiteralSecrets(literal, first.name);
   const secrets = found.map((secret) => tools.variables(secret, first.name));
   const home = tools.env["HOME"] || tools.env["USERPROFILE"] || undefined;
+  const source = { home, directory: tools.directory, mode: tools.sandboxMode };
   const names = new Map(found.map((secret, at) => [secret, secrets[at]?.variable ?? secret.variable]));
   return {
     key: first.name,
@@ -147,11 +155,11 @@ function toPlanned(group: readonly Candidate[], tools: PlanTools): PlannedServer
     entry: found.length === 0 ? literal : withSecretVariables(literal, names),
     seen: group.map(toSighting),
     presentAs: undefined,
-    marks: marksOf(literal, home),
-    isPreselected: literal.enabled !== false && isPreselected(literal, home),
+    marks: marksOf(literal, source),
+    isPreselected: literal.enabled !== false && isPreselected(literal, source),
     secrets,
     missing: missingIn(literal, tools.env),
-    notes: [...new Set([...servers.flatMap(({ notes }) => notes), ...mergeNotes(servers)])],
+    notes: [...new Set([...servers.flatMap(({ notes }) => notes), ...mergeNotes(servers), ...sandboxNotes(literal)])],
   };
 }
 
@@ -173,7 +181,7 @@ export function missingIn(entry: object, env: Variables): readonly string[] {
  */
 function merge(servers: readonly FoundServer[]): ImportedEntry {
   const [first] = servers as [FoundServer];
-  const { enabled: _enabled, tools: _tools, ...entry } = first.entry;
+  const { enabled: _enabled, tools: _tools, sandbox: _sandbox, ...entry } = first.entry;
   const isOff = servers.every((server) => server.entry.enabled === false);
   const deny = [...new Set(servers.flatMap((server) => server.entry.tools?.deny ?? []))];
   const lists = servers.flatMap((server) =>
@@ -181,8 +189,12 @@ function merge(servers: readonly FoundServer[]): ImportedEntry {
   );
   const allow = lists[0]?.filter((tool) => lists.every((list) => list.includes(tool)));
   const rules = { ...(allow === undefined ? {} : { allow }), ...(deny.length > 0 ? { deny } : {}) };
+  // A sandbox of one client goes before none of another.
+  const sandboxes = servers.map(({ entry: { sandbox } }) => sandbox);
+  const sandbox = sandboxes.find((one) => one !== undefined && one !== false) ?? sandboxes[0];
   return {
     ...entry,
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(isOff ? { enabled: false as const } : {}),
     ...(Object.keys(rules).length > 0 ? { tools: rules } : {}),
   };
@@ -190,11 +202,17 @@ function merge(servers: readonly FoundServer[]): ImportedEntry {
 
 function mergeNotes(servers: readonly FoundServer[]): readonly string[] {
   const rules = new Set(servers.map(({ entry }) => JSON.stringify(entry.tools ?? {})));
+  const sandboxes = new Set(servers.map(({ entry }) => JSON.stringify(entry.sandbox ?? null)));
   const states = new Set(servers.map(({ entry }) => entry.enabled !== false));
   return [
     ...(rules.size > 1 ? ["its clients offer different tools: a tool that is off in one of them stays off"] : []),
+    ...(sandboxes.size > 1 ? ["its clients confine it differently: taken over as the first that confines it"] : []),
     ...(states.size > 1 ? ["switched off in one client and on in another: taken over as on"] : []),
   ];
+}
+
+function sandboxNotes({ sandbox }: ImportedEntry): readonly string[] {
+  return sandbox === undefined ? [] : [`its sandbox: ${JSON.stringify(sandbox)}`];
 }
 
 /** A project's server runs in its project, unless it is used elsewhere, too, or our file is there. */

@@ -22,11 +22,11 @@ export interface ImportWritten {
 /** The servers in the files of these clients, compared with those of the configuration. */
 export async function planFor(
   place: Surroundings,
-  target: ImportTarget,
+  { present, sandboxMode, file }: ImportTarget,
   found: readonly FoundClient[],
 ): Promise<ImportPlan> {
   const env = { ...(await readKeptValues(place)), ...place.env };
-  return planImport(found, { present: target.present, env, directory: dirname(target.file) });
+  return planImport(found, { present, sandboxMode, env, directory: dirname(file) });
 }
 
 /** Those that the configuration does not have; of these the named ones. Throws CONFIG_INVALID for names of others. */

@@ -5,8 +5,9 @@ import { translateEntry } from "../../../config/clients/connect/client-entry.ts"
 import type { ImportedEntry } from "../../../config/clients/connect/client-entry.ts";
 import type { PresentServer } from "../../../config/clients/import/import-plan.ts";
 import { openConfigFile, saveConfig, type EditableConfig } from "../../../config/edit/config-edit.ts";
-import { parseDocument } from "../../../config/file/document.ts";
+import { parseDocument, type Document } from "../../../config/file/document.ts";
 import { findServers } from "../../../config/file/source.ts";
+import { sandboxModeIn, type SandboxMode } from "../../../config/rows/sandbox-rows.ts";
 import { givenOption } from "../../../config/given.ts";
 import { carryTrust, type Surroundings } from "../surroundings/surroundings.ts";
 
@@ -18,6 +19,8 @@ export interface ImportTarget {
   /** Its contents; undefined for a file that is not there yet. */
   readonly text: string | undefined;
   readonly present: readonly PresentServer[];
+  /** What it says of servers that say nothing of a sandbox. */
+  readonly sandboxMode: SandboxMode;
 }
 
 /**
@@ -30,14 +33,21 @@ export async function readTarget(context: Surroundings): Promise<ImportTarget> {
   const users = join(context.homeDirectories.config, "toolyard.json");
   const file = asked === undefined ? ((await isThere(here)) ? here : users) : resolve(context.cwd, asked);
   const opened = await openConfigFile(file);
-  if (opened.mode === undefined) return { file, opened, text: undefined, present: [] };
+  if (opened.mode === undefined) return { file, opened, text: undefined, ...contentsOf("", file, context.env) };
   const { text } = opened;
-  const source = text.replace(/^\uFEFF/, "");
-  return { file, opened, text, present: source.trim() === "" ? [] : presentIn(source, file, context.env) };
+  return { file, opened, text, ...contentsOf(text.replace(/^\uFEFF/, ""), file, context.env) };
 }
 
-function presentIn(text: string, file: string, env: Surroundings["env"]): readonly PresentServer[] {
-  const document = parseDocument(text, file);
+function contentsOf(
+  text: string,
+  file: string,
+  env: Surroundings["env"],
+): Pick<ImportTarget, "present" | "sandboxMode"> {
+  const document = parseDocument(text.trim() === "" ? "{}" : text, file);
+  return { present: presentIn(document, env), sandboxMode: sandboxModeIn(document) };
+}
+
+function presentIn(document: Document, env: Surroundings["env"]): readonly PresentServer[] {
   return findServers(document).map(({ key, path }) => {
     try {
       const how = { entries: "common", dialect: "none", project: undefined, env } as const;

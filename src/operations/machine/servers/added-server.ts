@@ -1,7 +1,10 @@
 import { dirname } from "node:path";
 import type { Config } from "../../../config/config.ts";
+import { loosenedSandbox, type SandboxMark } from "../../../config/entry/sandbox-entry.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
+import { sandboxModeIn } from "../../../config/rows/sandbox-rows.ts";
+import { explainSandbox } from "../../../servers/sandbox/explain-sandbox.ts";
 import { dataDirectoryOf, keepValues, readKeptValues, type Surroundings } from "../surroundings/surroundings.ts";
 import { missingIn } from "../../../config/clients/import/import-plan.ts";
 import type { WantedServer } from "./await-config.ts";
@@ -18,6 +21,8 @@ export interface NewInFile {
   readonly config: Config;
   /** What its author should know: notes, what will be started or asked in full, and warnings of the configuration. */
   readonly said: readonly string[];
+  /** How the entry loosens its sandbox: a person says yes to that first. */
+  readonly loosened: readonly SandboxMark[];
 }
 
 /** Makes an entry. Nothing is started or written yet. Rejects with CONFIG_INVALID, and with REGISTRY_FAILED. */
@@ -38,12 +43,35 @@ export async function makeNew(
   const config = await edited.check(text, givenTo(made));
   // Such as a mistyped field, which may be why the server cannot be used.
   const warnings = config.warnings.filter((one) => !before.warnings.includes(one));
+  const { mode } = config.settings.sandbox;
+  const server = config.servers.find(({ key }) => key === made.name);
+  const loosened = server === undefined ? [] : loosenedSandbox(server, { home: place.env["HOME"], mode });
   const said = [
     ...made.notes,
     `${made.name}: ${describeEntry(made.entry)}`,
+    ...loosened.map((mark) => `${made.name}: ${mark}`),
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
-  return { made, edited, text, config, said: said.map(plainText) };
+  return { made, edited, text, config, said: said.map(plainText), loosened };
+}
+
+/** The same server with an entry that confines it. One that is reached over the network stays as it is. */
+export async function inSandbox(fresh: NewInFile): Promise<NewInFile> {
+  const { made, edited } = fresh;
+  if (typeof made.entry["command"] !== "string") return fresh;
+  const entry = { ...made.entry, sandbox: true };
+  const text = edited.edit([{ path: pathForNew(edited, made.name), value: entry }]);
+  return { ...fresh, made: { ...made, entry }, text, config: await edited.check(text, givenTo(made)) };
+}
+
+/** Whether this machine can confine servers, and what such a server gets, for people. Starts no server. */
+export async function sandboxHere(place: Surroundings) {
+  const { env: environment, cwd } = place;
+  const transport = { command: process.execPath, args: [], env: {}, cwd };
+  const own = { dataDir: cwd, configFile: undefined, home: environment["HOME"] };
+  const { lacks, reaches } = await explainSandbox(transport, { environment, own });
+  const { document } = await openEditedConfig(place);
+  return { works: lacks === null, lacks, gets: [...reaches], mode: sandboxModeIn(document) };
 }
 
 /** Asks for variables that the entry refers to and that have no value. */

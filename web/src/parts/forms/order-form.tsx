@@ -91,7 +91,13 @@ export function OrderForm<Values extends object, Answer>(props: OrderFormProps<V
         !isOver && (
           <>
             {other !== undefined && (
-              <Button isBusy={isPending || !isReady} onClick={() => mutate(other.values)}>
+              <Button
+                isBusy={isPending || !isReady}
+                onClick={() => {
+                  typed.set(other.values);
+                  mutate(other.values);
+                }}
+              >
                 {other.label}
               </Button>
             )}

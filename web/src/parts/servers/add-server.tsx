@@ -1,7 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
+import { isForSandbox } from "../../../../src/config/words/sandbox-words.ts";
 import { isSecretName } from "../../../../src/config/words/secret-names.ts";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
 import { Button } from "../basic/button.tsx";
-import { LinesField, TextField } from "../forms/field.tsx";
+import { CheckField, LinesField, TextField } from "../forms/field.tsx";
 import { OrderForm, type Typed } from "../forms/order-form.tsx";
 import { OutcomeNote } from "../basic/outcome-note.tsx";
 import { ServerCatalog, TakenFields, type Offer } from "./server-catalog.tsx";
@@ -30,13 +32,32 @@ interface Values {
   readonly name: string;
   readonly text: string;
   readonly pairs: readonly Pair[];
+  /** Undefined until a person says: as it is proposed. */
+  readonly sandbox: boolean | undefined;
   readonly test: boolean;
+  /** Whether a person has agreed to how the entry loosens its sandbox. */
+  readonly loosened: boolean;
 }
 
-const start: Values = { kind: "catalog", offer: undefined, taken: {}, name: "", text: "", pairs: [], test: true };
+const start: Values = {
+  ...{ kind: "catalog", offer: undefined, taken: {}, name: "", text: "", pairs: [] },
+  ...{ sandbox: undefined, test: true, loosened: false },
+};
+
+/** Whether the gateway's machine can confine a server, and what that would get. */
+function useSandbox(isOpen: boolean): Schemas["SandboxHere"] | undefined {
+  const { data } = useQuery({
+    queryKey: ["config", "catalog", "sandbox"],
+    queryFn: async () => await valueOf(api.GET("/api/catalog/sandbox")),
+    enabled: isOpen,
+  });
+  return data;
+}
 
 /** Tries a server and adds it to the configuration, as `toolyard servers add` does. Closed, it keeps the typed text. */
 export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const here = useSandbox(isOpen);
+  const given = (values: Values) => withSandbox(toGiven(values), values, here);
   return (
     <OrderForm
       title="Add a server"
@@ -74,31 +95,90 @@ export function AddServer({ isOpen, onClose }: { readonly isOpen: boolean; reado
               onChange={(next) => set({ pairs: next })}
             />
           ),
+        sandbox: (typed) => <SandboxOfServer {...typed} here={here} />,
         test: { label: "Start it once before it is added", hint: "It is written only if it answers." },
+        loosened: () => null,
       }}
       isReady={(values) => toGiven(values) !== undefined}
       note={(values, isPending) => (
         <>
           <p className="muted">
-            It runs on the gateway’s machine, with your rights. Keys are kept encrypted; the file refers to them.
+            It runs on the gateway’s machine, {given(values)?.sandbox === true ? "in a sandbox" : "with your rights"}.
+            Keys are kept encrypted; the file refers to them.
           </p>
-          {isOpen && <TestServer given={toGiven(values) ?? {}} isReady={toGiven(values) !== undefined && !isPending} />}
+          {isOpen && <TestServer given={given(values) ?? {}} isReady={toGiven(values) !== undefined && !isPending} />}
           {isPending && <p role="status">Trying it: a first start may install packages.</p>}
         </>
       )}
       send={async (values) =>
-        await valueOf(api.POST("/api/servers", { body: { ...toGiven(values), test: values.test } }))
+        await valueOf(
+          api.POST("/api/servers", {
+            body: { ...given(values), test: values.test, ...(values.loosened ? { loosened: true as const } : {}) },
+          }),
+        )
       }
       changes={[["status"], ["tools"], ["config"]]}
       isDone={({ ok }) => ok}
-      again={({ ok, facts }) =>
-        ok || facts.length > 0 ? undefined : { label: "Add it all the same", values: { test: false } }
-      }
+      again={({ ok, facts: [fact] }) => {
+        if (ok) return undefined;
+        if (fact === undefined) return { label: "Add it all the same", values: { test: false } };
+        if (fact["asks"] === "loosened") return { label: "Add it with this sandbox", values: { loosened: true } };
+        return fact["asks"] === "sandbox"
+          ? { label: "Try it without a sandbox", values: { sandbox: false } }
+          : undefined;
+      }}
       result={(outcome) => <OutcomeNote outcome={outcome} done="It is added, and is starting." />}
       isOpen={isOpen}
       onClose={onClose}
     />
   );
+}
+
+interface SandboxProps extends Typed<Values> {
+  readonly here: Schemas["SandboxHere"] | undefined;
+}
+
+/** Proposed as `toolyard servers add` does: for packages, but not for those that live on your own keys or files. */
+function SandboxOfServer({ values, set, here }: SandboxProps) {
+  const command = commandOf(values);
+  if (here === undefined || command === undefined) return null;
+  if (here.mode !== "off") return <p className="muted">The settings say that servers run in a sandbox here.</p>;
+  if (!here.works) return <p className="muted">No sandbox can be made on this machine: {here.lacks}</p>;
+  return (
+    <CheckField
+      label="Run it in a sandbox"
+      hint={here.gets.join(" ")}
+      checked={values.sandbox ?? isProposed(command)}
+      onChange={({ target }) => set({ sandbox: target.checked })}
+    />
+  );
+}
+
+function isProposed([program = "", ...args]: readonly string[]): boolean {
+  return isForSandbox(program, args);
+}
+
+/** What would be started; undefined for an address, for an entry with a sandbox, and as long as it is not known. */
+function commandOf(values: Values): readonly string[] | undefined {
+  const { kind, offer, text } = values;
+  if (kind === "catalog") return offer === undefined || offer.program === null ? undefined : splitWords(offer.command);
+  if (kind === "target" || text.trim() === "") return undefined;
+  if (kind === "command") return splitWords(text);
+  // Packages of npm and PyPI alike are started by a program that downloads them.
+  if (kind === "package") return ["npx", text.trim()];
+  const { command, args = [], sandbox } = parseEntry(text) ?? {};
+  if (typeof command !== "string" || sandbox !== undefined) return undefined;
+  return [command, ...(Array.isArray(args) ? args.map(String) : [])];
+}
+
+function withSandbox(
+  given: Schemas["TriedServer"] | undefined,
+  values: Values,
+  here: Schemas["SandboxHere"] | undefined,
+): Schemas["TriedServer"] | undefined {
+  const command = commandOf(values);
+  if (given === undefined || command === undefined || here?.works !== true || here.mode !== "off") return given;
+  return (values.sandbox ?? isProposed(command)) ? { ...given, sandbox: true } : given;
 }
 
 function TextOfServer({ values, set }: Typed<Values>) {
