@@ -20,13 +20,13 @@ export async function createTaskLimit(name: string, tasks: number): Promise<Task
   const parent = await findPidsGroup();
   if (parent === undefined) return undefined;
   const group = join(parent, `${prefix}${name}`);
-  // The first move of a process waits until all processors have switched tasks (5 to 20 ms), and those soon after it
-  // do not. This one moves nothing, and waits while everything else is prepared.
-  writeFile(join(parent, "cgroup.procs"), String(process.pid)).catch(() => undefined);
   try {
     await sweep(parent);
     await mkdir(group);
     await writeFile(join(group, "pids.max"), String(tasks));
+    // The first move of a process waits until all processors have switched tasks (5 to 20 ms), and those soon after it
+    // do not. This one moves nothing, and waits while everything else is prepared.
+    writeFile(join(parent, "cgroup.procs"), String(process.pid)).catch(() => undefined);
   } catch {
     await rmdir(group).catch(() => undefined);
     return undefined;
