@@ -117,6 +117,8 @@ const groups = [
       SANDBOX_UNAVAILABLE:
         "The server's entry, or `sandbox.mode`, wants a sandbox, and this machine cannot make one: bubblewrap or " +
         "`nsenter` is missing, or the system refuses them. The server is not started.",
+      SANDBOX_WITHOUT_NAMES:
+        "Hosts were to be noted or allowed for a server without a sandbox, with the network of this machine or with none.",
       SANDBOX_REFUSED:
         "`sandbox.write` or `sandbox.read` of the entry covers what no server may have: the data directory, the " +
         "configuration, keys, start files of shells.",

@@ -7,7 +7,7 @@ import type { ToolEntry } from "../catalog/model/snapshot.ts";
 import type { LazyNames } from "../catalog/model/names/lazy-names.ts";
 import type { View, ViewServer } from "../catalog/model/view.ts";
 import type { ConfigDifference } from "../config/edit/config-comparison.ts";
-import type { ServerConfig, Settings } from "../config/config.ts";
+import type { SandboxRules, ServerConfig, Settings } from "../config/config.ts";
 import type { Management } from "./request/management.ts";
 import type { LiveEvents } from "../records/events/live-events.ts";
 import type { GatewayStatus, StatusReader } from "../records/gateway-status.ts";
@@ -23,6 +23,7 @@ import type { ExposureName } from "../config/rows/exposures.ts";
 import type { RecordHistory } from "../records/calls/record-history.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
+import type { LearnedNames } from "../servers/sandbox/learned-names.ts";
 import type { NamespaceLoads } from "../engine/namespaces/namespace-loads.ts";
 import type { Routing } from "../engine/calls/routing.ts";
 import type { Subscriptions } from "../engine/calls/subscriptions/subscriptions.ts";
@@ -216,6 +217,11 @@ export interface Services {
   /** Calls back with the id of each instance whose status has changed. Returns what ends that. */
   readonly onStatus: (listener: (instance: string) => void) => () => void;
   readonly serverLogins: ServerLogins;
+  /** Sandboxes of the configuration's servers. */
+  readonly sandboxes: {
+    readonly rulesOf: (slug: string) => SandboxRules | undefined;
+    readonly learned: () => Promise<LearnedNames>;
+  };
   readonly instanceTokens: Pick<InstanceTokens, "issue" | "list" | "revoke">;
   readonly metrics: Metrics;
   readonly usage: Pick<Usage, "read" | "minutes" | "startedMs">;

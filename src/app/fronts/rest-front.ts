@@ -21,6 +21,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import { connectPage } from "../people/people-wiring.ts";
 import { mayDecideLogin } from "../people/person-servers.ts";
 import { takesLogin } from "../servers/server-logins.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import { fileURLToPath } from "node:url";
 import { createDashboard, type Dashboard } from "../../front/web/dashboard.ts";
 import type { PublicUrl } from "../../front/http/public-url.ts";
@@ -72,6 +73,13 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
       return isWhole ? instances : instances.filter(({ server }) => gateway.profiles.reaches(principal, server.slug));
     },
     ...createInstanceAccess(gateway),
+    sandboxes: {
+      rulesOf(slug) {
+        const transport = gateway.config().servers.find((server) => server.slug === slug)?.transport;
+        return transport !== undefined && hasProcess(transport) ? transport.sandbox : undefined;
+      },
+      learned: gateway.servers.learnedNames,
+    },
     activity: async () => await readActivity(gateway),
     audit: { ...createAuditHistory(gateway.records, gateway.audit), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { deepestJson } from "../../kernel/limits.ts";
 import type { ServerConfig, Settings, HttpTransport, StdioTransport, Transport } from "../../config/config.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
@@ -16,8 +17,9 @@ import { sweepLeftovers } from "../../servers/process/orphan-sweep.ts";
 import type { ProcessTable } from "../../servers/process/process-table.ts";
 import { createWatchdog, defaultWatchIntervalMs } from "../../servers/process/guardian/watchdog.ts";
 import { createSpawnServer, type Confine, type SpawnServer } from "../../servers/upstream/stdio/server-process.ts";
-import type { ProcessKind, TransportKind } from "../../config/entry/transports.ts";
+import { hasProcess, type ProcessKind, type TransportKind } from "../../config/entry/transports.ts";
 import type { Connection } from "../../servers/upstream/connection.ts";
+import type { LearnedNames } from "../../servers/sandbox/learned-names.ts";
 import { createConnectRunner } from "../../servers/upstream/runner/connect-runner.ts";
 import { routeTo } from "../../servers/logins/http-route.ts";
 import { packageRunnerOf } from "../../servers/upstream/runner/package-runner.ts";
@@ -46,8 +48,14 @@ export interface ConnectionsDeps {
   readonly authorizeFor: (server: ServerConfig, instance: string) => Promise<HttpCredentials["authorize"]>;
 }
 
+interface Connections extends AsyncDisposable {
+  readonly open: OpenConnection;
+  /** What confined servers reach, as far as it was wanted; read from the disk at the first need. */
+  readonly learnedNames: () => Promise<LearnedNames>;
+}
+
 /** Opens connections whatever the transport, and ends the processes behind those that have one. */
-export function createConnections(deps: ConnectionsDeps): { readonly open: OpenConnection } & AsyncDisposable {
+export function createConnections(deps: ConnectionsDeps): Connections {
   const runDirectory = join(deps.dataDir, "run");
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
@@ -56,6 +64,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   // Begins at once, because with stored catalogs the first process may start hours later.
   const sweeping = sweep(runDirectory, guardian.table, deps.log);
   const connect = createConnect({ ...deps, spawn, swept: async () => await sweeping });
+  const learned = openLearned(deps);
   let opened = 0;
 
   function connectionLimits(): ConnectionLimits {
@@ -68,6 +77,14 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     };
   }
 
+  /** What cannot be kept is no reason to keep a server from a host. */
+  function noteReached(server: string, host: string): void {
+    learned.open().then(
+      (names) => names.note(server, host),
+      () => undefined,
+    );
+  }
+
   const open: OpenConnection = async (server, instance, { events, roots, onWork, ...known }, signal) => {
     opened += 1;
     const options = {
@@ -77,7 +94,9 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
       identity: deps.identity,
       limits: connectionLimits(),
       ...known,
-      events,
+      events: isConfinedFile(server)
+        ? { ...events, onReached: (host: string) => noteReached(server.slug, host) }
+        : events,
       roots,
       memory: deps.memory,
       tap: tapLine(deps.tap, { side: "server", key: `server ${opened}`, name: server.slug, instance }),
@@ -99,6 +118,7 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
   };
 
   return {
+    learnedNames: learned.open,
     open: async (...wanted) =>
       await checked(...wanted).catch((error: unknown) => {
         // The error quotes the configuration, and becomes the reason that everybody is shown.
@@ -107,7 +127,35 @@ export function createConnections(deps: ConnectionsDeps): { readonly open: OpenC
     async [Symbol.asyncDispose]() {
       watchdog[Symbol.dispose]();
       await guardian[Symbol.asyncDispose]();
+      await learned[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** Of the configuration's own servers alone: what a team installed is changed at its installation. */
+function isConfinedFile({ installed, transport }: ServerConfig): boolean {
+  return installed === undefined && hasProcess(transport) && transport.sandbox !== undefined;
+}
+
+function openLearned({ loadLate, dataDir, clock, log }: ConnectionsDeps) {
+  const load = async () =>
+    await Promise.all([import("../../servers/sandbox/learned-names.ts"), import("../../store/files/learned-file.ts")]);
+  const fail = (error: unknown): void =>
+    log.warn({ component: "sandbox", operation: "learn", err: error }, "names that servers reached could not be kept");
+  let file: AsyncDisposable | undefined;
+  return {
+    open: openOnce(async () => {
+      const [{ learnedFileOf, openLearnedNames }, { createLearnedFile }] = await loadLate(
+        "names that servers reach",
+        load,
+      );
+      const path = learnedFileOf(dataDir);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const kept = createLearnedFile(path, fail);
+      file = kept;
+      return await openLearnedNames(kept, clock);
+    }),
+    [Symbol.asyncDispose]: async () => await file?.[Symbol.asyncDispose](),
   };
 }
 

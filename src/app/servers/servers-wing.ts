@@ -16,6 +16,7 @@ import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
 import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
 import { createStartTurns } from "../../servers/instance/starts/start-turns.ts";
+import type { LearnedNames } from "../../servers/sandbox/learned-names.ts";
 import type { GatewayIdentity } from "../../servers/upstream/messages/encode.ts";
 import type { SecretSources } from "../../records/redaction/redaction.ts";
 import type { SecretStore } from "../../store/store.ts";
@@ -57,6 +58,8 @@ export interface ServersDeps {
 export interface Servers extends AsyncDisposable {
   readonly fleet: Fleet;
   readonly logins: GatewayLogins;
+  /** What confined servers reach, as far as it was wanted. */
+  readonly learnedNames: () => Promise<LearnedNames>;
   /** How many servers are waiting to be started. */
   readonly waitingStarts: number;
   letStart(): void;
@@ -99,6 +102,7 @@ export function createServers(deps: ServersDeps): Servers {
   return {
     fleet,
     logins,
+    learnedNames: connections.learnedNames,
     get waitingStarts() {
       return starts.waiting;
     },

@@ -111,12 +111,18 @@ goes by, and forget has it count no more.`,
 terminal; elsewhere approve ends with code 2.`,
   },
   sandbox: {
-    words: 2,
-    usage: "toolyard sandbox explain|try SERVER [options]",
-    about: "Says what a server sees and reaches in a sandbox, or starts it in one to see whether it works.",
-    options: { ...common, json: { about: "print one JSON object" } },
+    words: 3,
+    usage: "toolyard sandbox explain|try|learn|allow SERVER [HOST] [--for DURATION] [--keep] [options]",
+    about: "Says what a server sees and reaches in a sandbox, tries it in one, and notes or allows hosts.",
+    options: {
+      ...common,
+      for: { word: "DURATION", about: "learn: begin again, for so long: 30m, 12h, 7d (default: 1d)" },
+      keep: { about: "learn: write the hosts into the server's entry, without a question" },
+      json: { about: "print one JSON object" },
+    },
     notes: `A server whose entry says nothing is explained and tried as with "sandbox": true. \`explain\` ends with code 1
-where this machine can make no sandbox. See [sandbox](sandbox.md).`,
+where this machine can make no sandbox. \`learn\` takes a running gateway: the first time it begins to note hosts, later it
+shows them, and on a terminal asks whether they become the server's list. See [sandbox](sandbox.md).`,
   },
   policy: {
     words: 2,

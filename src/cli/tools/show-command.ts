@@ -105,7 +105,7 @@ function toServerText(server: Server, { word, reason }: Standing): string {
 function sandboxLines(slug: string, { reaches, unconfinedWhy, denied }: NonNullable<Server["sandbox"]>): string[] {
   if (unconfinedWhy !== null) return [`not sandboxed: ${unconfinedWhy}`];
   const kept = denied.map(({ host, port, why }) => `kept from ${port === null ? host : `${host}:${port}`}: ${why}`);
-  const hint = `To allow a host, add it to sandbox.network of ${slug} in the configuration.`;
+  const hint = `To allow a host: toolyard sandbox allow ${slug} HOST`;
   return [`sandboxed. ${reaches.join(" ")}`, ...kept, ...(kept.length === 0 ? [] : [hint])];
 }
 

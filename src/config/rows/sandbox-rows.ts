@@ -76,7 +76,9 @@ export const sandboxRow = other<boolean | WrittenSandbox, undefined>({
         properties: {
           read: paths,
           write: paths,
-          network: { anyOf: [{ const: "host" }, { type: "array", items: { type: "string" }, maxItems: mostNames }] },
+          network: {
+            anyOf: [{ const: "host" }, { type: "array", items: { type: "string" }, maxItems: mostNames }],
+          },
           memoryMb: whole(ranges.memoryMb),
           processes: whole(ranges.processes),
           tmpMb: whole(ranges.tmpMb),

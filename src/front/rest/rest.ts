@@ -39,6 +39,7 @@ import { serverDetailOperations } from "../../operations/servers/server-detail-o
 import { catalogOperations } from "../../operations/servers/catalog-operations.ts";
 import { serverOrderOperations } from "../../operations/servers/server-order-operations.ts";
 import { serverVariableOperations } from "../../operations/servers/server-variable-operations.ts";
+import { sandboxOperations } from "../../operations/servers/sandbox-operations.ts";
 import { serverEntryOperations } from "../../operations/servers/server-entry-operations.ts";
 import { unlistedOperations, serverOperations } from "../../operations/servers/server-operations.ts";
 import { statusOperations } from "../../operations/records/status-operations.ts";
@@ -98,6 +99,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(unlistedOperations),
     ...of(serverDetailOperations),
     ...of(serverEntryOperations),
+    ...of(sandboxOperations),
     ...of(instanceOperations),
     ...of(instanceLoginOperations),
     ...createInstanceStatusRoutes(deps),

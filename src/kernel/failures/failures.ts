@@ -355,6 +355,12 @@ export const failures = {
     retry: false,
     hint: "Name narrower folders in `sandbox.read` and `sandbox.write` of the server's entry.",
   },
+  SANDBOX_WITHOUT_NAMES: {
+    http: 409,
+    rpc: -31182,
+    retry: false,
+    hint: "Hosts are noted and allowed for a server whose entry has `sandbox: true`, or a list in `sandbox.network`.",
+  },
   SPAWN_FAILED: {
     http: 503,
     rpc: -31047,

@@ -6,6 +6,9 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { requireManager } from "../request/manager.ts";
+import { describeLearning } from "../../servers/sandbox/learned-names.ts";
+import { learningSchema } from "./sandbox-operations.ts";
+import type { Services } from "../services.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -15,9 +18,18 @@ const params = z.object({ slug: schemas.name });
 
 const sandboxFacts = z.object({
   reaches: z.array(z.string()).describe("What it may reach, one sentence each."),
+  learning: learningSchema.nullable().describe("The hosts that it reached, as far as they are or were noted."),
   unconfinedWhy: schemas.nullableText.describe("Why it runs without one all the same."),
   denied: z
-    .array(z.object({ host: z.string(), port: z.int().nullable(), why: z.string(), at: z.string() }))
+    .array(
+      z.object({
+        host: z.string(),
+        port: z.int().nullable(),
+        why: z.string(),
+        allowedBy: schemas.nullableText.describe("What would allow it in `sandbox.network`; null where nothing would."),
+        at: z.string(),
+      }),
+    )
     .describe("Hosts that it was kept from, the newest last."),
 });
 
@@ -81,7 +93,7 @@ export const showServer = operation({
   tag,
   summary: "One server: what it says of itself, and what it offers",
   responses: answers(serverDetails, "The server, as the caller sees it.", [404]),
-  run(services, { principal, params: { slug } }) {
+  async run(services, { principal, params: { slug } }) {
     const server = services.viewOf(principal).server(slug);
     if (server === undefined)
       throw new GatewayError("SERVER_UNKNOWN", "there is no such server", {
@@ -117,20 +129,26 @@ export const showServer = operation({
       shownTools: server.tools.length,
       handshake: (instance?.handshake ?? []).map(({ step, why }) => ({ step, why: services.redact(why) })),
       oddities: instance?.oddities.sentences().map(services.redact) ?? [],
-      sandbox: instance === undefined ? null : toSandboxFacts(instance),
+      sandbox: instance === undefined ? null : await toSandboxFacts(services, instance),
     };
   },
 });
 
-function toSandboxFacts({ server: { transport }, confinement }: Instance): z.infer<typeof sandboxFacts> | null {
+async function toSandboxFacts(
+  { sandboxes, clock }: Pick<Services, "sandboxes" | "clock">,
+  { server: { transport, installed, slug }, confinement }: Instance,
+): Promise<z.infer<typeof sandboxFacts> | null> {
   if (!hasProcess(transport) || transport.sandbox === undefined) return null;
+  const learning = installed === undefined ? (await sandboxes.learned()).of(slug) : undefined;
   return {
+    learning: learning === undefined ? null : describeLearning(learning, clock.now()),
     reaches: [...describeSandbox(transport.sandbox)],
     unconfinedWhy: confinement.unconfinedWhy ?? null,
-    denied: confinement.denied.map(({ host, port, why, atMs }) => ({
+    denied: confinement.denied.map(({ host, port, why, allowedBy, atMs }) => ({
       host,
       port: port ?? null,
       why,
+      allowedBy: allowedBy ?? null,
       at: new Date(atMs).toISOString(),
     })),
   };

@@ -181,7 +181,7 @@ async function begin(
   at(descriptors.innerArguments).end(`${words.join("\0")}\0`);
   at(descriptors.resolvConf).end("nameserver 127.0.0.1\n");
   at(descriptors.hosts).end(hostsText);
-  const { sandbox: rules, onDenied } = wanted;
+  const { sandbox: rules, onDenied, onReached } = wanted;
   if (hasNames(rules) || limit !== undefined) {
     const held = await readChild(at(descriptors.info), signal);
     // Bubblewrap has ended instead: its exit says more than we know.
@@ -191,7 +191,7 @@ async function begin(
     if (hasNames(rules)) {
       const names = createAllowedNames(rules.network);
       const sockets = await openSockets({ nsenter: here.nsenter ?? "", pid: held, ports: names.ports }, signal);
-      ends.push(serveEgress(sockets, { names, onDenied }));
+      ends.push(serveEgress(sockets, { names, onDenied, onReached }));
     }
     await holding;
   }

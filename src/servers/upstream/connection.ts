@@ -185,6 +185,8 @@ export interface ConnectionEvents {
   onOddity(kind: OddityKind, detail: string): void;
   /** A confined process wanted to reach a host that it may not. Called for each attempt. */
   onDenied?(denied: DeniedReach): void;
+  /** A confined process reached a host; called for each connection, with what `sandbox.network` calls it. */
+  onReached?(host: string): void;
   /** A process that was to be confined runs unconfined, because its rules leave that open. */
   onUnconfined?(why: string): void;
 }
@@ -196,6 +198,8 @@ export interface DeniedReach {
   readonly port: number | undefined;
   /** The end of a sentence. */
   readonly why: string;
+  /** What would allow it in `sandbox.network`; undefined where nothing would. */
+  readonly allowedBy: string | undefined;
 }
 
 /** What a server did that the protocol does not allow. */

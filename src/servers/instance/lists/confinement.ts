@@ -23,12 +23,12 @@ export function createConfinement(
   let denied: Confinement["denied"] = [];
 
   const on: Required<Pick<ConnectionEvents, "onDenied" | "onUnconfined">> = {
-    onDenied({ host, port, why }) {
+    onDenied({ host, port, why, allowedBy }) {
       const atMs = clock.now();
       const recent = denied.filter((one) => atMs - one.atMs < 60_000);
       const isSame = (one: DeniedReach): boolean => one.host === host && one.port === port;
       if (recent.some(isSame) || recent.length >= deniedPerMinute) return;
-      denied = [...denied.filter((one) => !isSame(one)).slice(1 - keptDenied), { host, port, why, atMs }];
+      denied = [...denied.filter((one) => !isSame(one)).slice(1 - keptDenied), { host, port, why, allowedBy, atMs }];
       const place = port === undefined ? host : `${host}:${port}`;
       const where = { component: "sandbox", server, operation: "denied", host, port };
       log.info(where, `${server} may not reach ${place}: ${why}; sandbox.network of its entry could allow it`);

@@ -9,6 +9,8 @@ import type { NamespaceSockets } from "./namespace-sockets.ts";
 export interface EgressDeps {
   readonly names: AllowedNames;
   readonly onDenied: (denied: DeniedReach) => void;
+  /** A connection to a host was made; `host` is what allows no more than that in `sandbox.network`. */
+  readonly onReached: (host: string) => void;
 }
 
 /** Names that have an address of the sandbox at a time. Beyond it, the one that was used longest ago loses it. */
@@ -35,7 +37,7 @@ export function serveEgress({ listeners, questions }: NamespaceSockets, deps: Eg
     const { name } = question;
     const isAllowed = deps.names.has(name);
     if (!isAllowed && name !== "localhost")
-      deps.onDenied({ host: name, port: undefined, why: "it is not in sandbox.network" });
+      deps.onDenied({ host: name, port: undefined, why: "it is not in sandbox.network", allowedBy: name });
     const given = name === "localhost" ? loopback : isAllowed ? addresses.of(name) : undefined;
     // Where the answer is lost, the server asks again.
     questions.send(writeAnswer(question, given), port, address, () => undefined);
@@ -95,12 +97,14 @@ export function createAddresses(most: number = mostNames) {
 
 async function carry(socket: Socket, name: string, deps: EgressDeps): Promise<void> {
   const port = socket.localPort ?? 0;
-  const deny = (why: string): void => {
-    deps.onDenied({ host: name, port, why });
+  const deny = (why: string, allowedBy?: string): void => {
+    deps.onDenied({ host: name, port, why, allowedBy });
     socket.destroy();
   };
   const reach = deps.names.reach(name, port);
-  if (reach === undefined) return name === "localhost" ? void socket.destroy() : deny("it is not in sandbox.network");
+  const withPort = `${name}:${port}`;
+  if (reach === undefined)
+    return name === "localhost" ? void socket.destroy() : deny("it is not in sandbox.network", withPort);
   // On the ports of the web, a connection says for which host it is; others may wait for the server's first words.
   const isWeb = port === 80 || port === 443;
   const first = isWeb ? await readFirst(socket) : undefined;
@@ -116,11 +120,13 @@ async function carry(socket: Socket, name: string, deps: EgressDeps): Promise<vo
   far.once("timeout", () => far.destroy());
   far.once("connect", () => {
     far.setTimeout(0);
+    // A private address takes its port, also where that is one of the web.
+    deps.onReached(isWeb && reach === "public" ? name : withPort);
     if (first !== undefined) far.write(first.bytes);
     socket.pipe(far).pipe(socket);
   });
   far.on("error", (error: NodeJS.ErrnoException & { readonly data?: unknown }) => {
-    if (error.code === "LOGIN_FAILED") deny("its address is not in the public Internet");
+    if (error.code === "LOGIN_FAILED") deny("its address is not in the public Internet", withPort);
     socket.destroy();
   });
   socket.once("close", () => far.destroy());

@@ -134,8 +134,10 @@ async function connectConfined(
 ): Promise<StdioConnection> {
   const { server, transport, events, instance = server } = options;
   if (!isConfined(transport)) return await connectStdio(options, spawn, signal);
-  const listener = { instance, events, onStderr: events.onStderr };
-  const direct = await confined.install(transport, listener, signal);
+  const listener = { instance, onStderr: events.onStderr };
+  // The registry is none of the hosts that the server itself needs.
+  const installing = { ...listener, events: { ...events, onReached: () => undefined } };
+  const direct = await confined.install(transport, installing, signal);
   const sandbox = withRegistry(transport, packageRunnerOf(transport) ?? "docker", transport.sandbox);
   try {
     return await connectStdio({ ...options, transport: direct ?? { ...transport, sandbox } }, spawn, signal);

@@ -49,7 +49,7 @@ export interface ProcessListener {
    */
   readonly onStderr: (line: string, written: string) => void;
   /** Where a confined process is concerned. */
-  readonly events?: Pick<ConnectionEvents, "onDenied" | "onUnconfined"> | undefined;
+  readonly events?: Pick<ConnectionEvents, "onDenied" | "onReached" | "onUnconfined"> | undefined;
 }
 
 /** A process that is to be confined. */
@@ -59,6 +59,7 @@ export interface WantedProcess extends Omit<StdioTransport, "sandbox">, Pick<Pro
   readonly given: Readonly<Record<string, string>>;
   readonly onNote: (note: string) => void;
   readonly onDenied: (denied: DeniedReach) => void;
+  readonly onReached: (host: string) => void;
 }
 
 export type ConfinedPipes = readonly Duplex[];
@@ -116,6 +117,7 @@ export function createSpawnServer(deps: SpawnServerDeps): SpawnServer {
               instance,
               onNote,
               onDenied: (denied) => events?.onDenied?.(denied),
+              onReached: (host) => events?.onReached?.(host),
             },
             signal,
           );

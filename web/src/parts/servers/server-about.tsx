@@ -1,17 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, valueOf, type Schemas } from "../../api/client.ts";
-import { queries } from "../../api/queries.ts";
-import { count, plain } from "../../words/format.ts";
-import { CopyButton } from "../basic/button.tsx";
+import { configUndo } from "../../api/config-undo.ts";
+import { queries, useOrder } from "../../api/queries.ts";
+import { useWho } from "../../api/who.ts";
+import { count, fullTime, plain } from "../../words/format.ts";
+import { Button, CopyButton } from "../basic/button.tsx";
+import { ConfirmButton } from "../forms/confirm.tsx";
 import { Facts, type Fact } from "../basic/facts.tsx";
 import { Name } from "../basic/name.tsx";
 import { Section } from "../page.tsx";
-import { Loaded } from "../basic/states.tsx";
+import { FailureNote, Loaded } from "../basic/states.tsx";
 
-/** What a confined server may reach, and what it was kept from. */
-function SandboxFacts({ sandbox }: { readonly sandbox: NonNullable<Schemas["ServerDetails"]["sandbox"]> }) {
+interface SandboxProps {
+  readonly slug: string;
+  readonly sandbox: NonNullable<Schemas["ServerDetails"]["sandbox"]>;
+}
+
+/** What a confined server may reach, what it was kept from, and what it reached while that was noted. */
+function SandboxFacts({ slug, sandbox }: SandboxProps) {
   const { reaches, unconfinedWhy, denied } = sandbox;
+  const { mayManage } = useWho();
   if (unconfinedWhy !== null)
     return <Section title="Sandbox">{`It runs without one, because ${plain(unconfinedWhy)}.`}</Section>;
   return (
@@ -23,19 +32,91 @@ function SandboxFacts({ sandbox }: { readonly sandbox: NonNullable<Schemas["Serv
       </ul>
       {denied.length > 0 && (
         <>
-          <p>It was kept from these hosts. To allow one, add it to “sandbox.network” under “Configuration”.</p>
+          <p>It was kept from these hosts:</p>
           <ul>
-            {denied.map(({ host, port, why }) => (
+            {denied.map(({ host, port, why, allowedBy }) => (
               <li key={`${host} ${port}`}>
-                <code>{plain(port === null ? host : `${host}:${port}`)}</code>: {plain(why)}
+                <code>{plain(port === null ? host : `${host}:${port}`)}</code>: {plain(why)}{" "}
+                {mayManage && allowedBy !== null && <AllowHost slug={slug} host={allowedBy} />}
               </li>
             ))}
           </ul>
         </>
       )}
+      {mayManage && <ReachedHosts slug={slug} sandbox={sandbox} />}
     </Section>
   );
 }
+
+/** The file is read again by the gateway, which restarts the server. */
+const changed = [["status"], ["config"]] as const;
+
+function AllowHost({ slug, host }: { readonly slug: string; readonly host: string }) {
+  const params = { path: { slug } };
+  const { mutate, isPending, error } = useOrder(
+    async () => await valueOf(api.POST("/api/servers/{slug}/sandbox/allow", { params, body: { host } })),
+    { changes: changed, said: (_, { text }) => ({ text: `${plain(text)}.`, undo: configUndo() }) },
+  );
+  return (
+    <>
+      <Button look="plain" isBusy={isPending} onClick={() => mutate(undefined)}>
+        Allow {plain(host)}
+      </Button>
+      {error !== null && <FailureNote error={error} />}
+    </>
+  );
+}
+
+function ReachedHosts({ slug, sandbox: { learning } }: SandboxProps) {
+  const params = { path: { slug } };
+  const { mutate, isPending, error } = useOrder(
+    async (body: Schemas["SandboxLearnOrder"]) =>
+      await valueOf(api.POST("/api/servers/{slug}/sandbox/learn", { params, body })),
+    {
+      changes: changed,
+      said: (_, { written }) =>
+        written === null ? undefined : { text: "It may reach the hosts of the list alone.", undo: configUndo() },
+    },
+  );
+  const hosts = learning?.network ?? [];
+  return (
+    <>
+      {learning !== null && (
+        <p>
+          {`Hosts that it reached ${learning.isOver ? "until" : "so far, noted until"} ${fullTime(learning.until)}: `}
+          {hosts.length === 0 ? "none." : ""}
+          {learning.isFull ? " There were more than a list may have." : ""}
+        </p>
+      )}
+      <ul>
+        {hosts.map((host) => (
+          <li key={host}>
+            <code>{plain(host)}</code>
+          </li>
+        ))}
+      </ul>
+      <div className="actions">
+        {hosts.length > 0 && (
+          <ConfirmButton
+            label="Allow these alone"
+            question={`Allow ${slug} these hosts alone?`}
+            about={<p>The list is written into its entry, and the server is started again.</p>}
+            isBusy={isPending}
+            onYes={() => mutate({ keep: true })}
+          />
+        )}
+        {(learning === null || learning.isOver) && (
+          <Button look="plain" isBusy={isPending} onClick={() => mutate({ forMs: dayMs })}>
+            Note the hosts that it reaches for a day
+          </Button>
+        )}
+      </div>
+      {error !== null && <FailureNote error={error} />}
+    </>
+  );
+}
+
+const dayMs = 86_400_000;
 
 /** What a server says of itself: untrusted, and shown as text. */
 export function ServerAbout({ slug }: { readonly slug: string }) {
@@ -87,7 +168,7 @@ export function ServerAbout({ slug }: { readonly slug: string }) {
             <Section title="About itself">
               <Facts facts={facts} />
             </Section>
-            {server.sandbox !== null && <SandboxFacts sandbox={server.sandbox} />}
+            {server.sandbox !== null && <SandboxFacts slug={slug} sandbox={server.sandbox} />}
             {server.oddities.length > 0 && (
               <Section
                 title="Oddities"
