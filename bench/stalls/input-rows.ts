@@ -226,7 +226,8 @@ export const notInputs: Readonly<Record<string, string>> = {
   "src/servers/process/process-table.ts": "the kernel's files of this machine's processes",
   "src/servers/sandbox/bubblewrap.ts": "switches of this kernel, and the words of bubblewrap",
   "src/servers/sandbox/task-limit.ts": "the kernel's files of control groups",
-  "src/servers/sandbox/confine.ts": "the words of bubblewrap",
+  "src/servers/sandbox/bubblewrap-start.ts": "the words of bubblewrap",
+  "src/servers/sandbox/container-start.ts": "what docker and podman answer",
   "src/servers/sandbox/egress/namespace-sockets.ts": "the words of our own child",
   "src/servers/upstream/runner/installed-npx.ts": "the kernel's files of our own children",
 };

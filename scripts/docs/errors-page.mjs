@@ -115,13 +115,13 @@ const groups = [
       SERVER_NEEDS_CONFIG: "The server requires values from this principal that are not there.",
       SERVER_STOPPED: "It was stopped by hand.",
       SANDBOX_UNAVAILABLE:
-        "The server's entry, or `sandbox.mode`, wants a sandbox, and this machine cannot make one: bubblewrap or " +
-        "`nsenter` is missing, or the system refuses them. The server is not started.",
+        "The server's entry, or `sandbox.mode`, wants a sandbox, and this machine cannot make one: the engine or " +
+        "`nsenter` is missing, the system refuses them, or the engine cannot do what the entry says. It is not started.",
       SANDBOX_WITHOUT_NAMES:
         "Hosts were to be noted or allowed for a server without a sandbox, with the network of this machine or with none.",
       SANDBOX_REFUSED:
         "`sandbox.write` or `sandbox.read` of the entry covers what no server may have: the data directory, the " +
-        "configuration, keys, start files of shells.",
+        "configuration, keys, start files of shells. Or a path or variable cannot be given to the engine.",
       SPAWN_FAILED: "The command does not exist, may not be executed, or the machine has no room for another process.",
       START_TIMEOUT: "The server did not finish its handshake within `startTimeoutMs`.",
       CONNECT_FAILED: "No connection to the server's URL.",

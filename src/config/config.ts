@@ -5,7 +5,7 @@ import type { Refill } from "./entry/entry-variables.ts";
 import type { ProcessKind, RemoteKind } from "./entry/transports.ts";
 import type { instanceRows, serverTimes } from "./rows/instance-rows.ts";
 import type { PolicyRule } from "./rows/rule-rows.ts";
-import type { SandboxMode } from "./rows/sandbox-rows.ts";
+import type { SandboxEngine, SandboxMode } from "./rows/sandbox-rows.ts";
 import type { ProviderSettings } from "./rows/provider-rows.ts";
 import type { plainFields } from "./entry/server-fields.ts";
 import type { Facts, Resolved } from "./rows/setting-row.ts";
@@ -59,6 +59,7 @@ export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly startTimeoutMs: number | undefined;
   readonly scope: "shared" | "user";
   readonly sandboxMode: SandboxMode;
+  readonly sandboxEngine: SandboxEngine;
 }
 
 export type Transport = StdioTransport | HttpTransport;
@@ -90,6 +91,9 @@ export interface SandboxRules {
   readonly tmpMb: number;
   /** Whether it may make sandboxes of its own, as browsers do. */
   readonly browser: boolean;
+  readonly engine: SandboxEngine;
+  /** Of docker and podman. */
+  readonly image: string | undefined;
   /** Whether it is started without where this machine cannot confine it. */
   readonly isOptional: boolean;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deepestJson } from "../../kernel/limits.ts";
@@ -60,9 +61,9 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   const guardian = createGuardian({ environment: deps.environment, recordDirectory: runDirectory, log: deps.log });
   const watchdog = createWatchdog({ clock: deps.clock, intervalMs: defaultWatchIntervalMs });
   const { environment, redact } = deps;
-  const spawn = createSpawnServer({ guardian, watchdog, environment, redact, confine: createConfine(deps) });
+  const spawn = createSpawnServer({ guardian, watchdog, environment, redact, confine: confineLate(deps) });
   // Begins at once, because with stored catalogs the first process may start hours later.
-  const sweeping = sweep(runDirectory, guardian.table, deps.log);
+  const sweeping = sweep({ ...deps, runDirectory, table: guardian.table });
   const connect = createConnect({ ...deps, spawn, swept: async () => await sweeping });
   const learned = openLearned(deps);
   let opened = 0;
@@ -160,18 +161,26 @@ function openLearned({ loadLate, dataDir, clock, log }: ConnectionsDeps) {
 }
 
 /** Loaded with the first server that is to be confined: most gateways of one person have none. */
-function createConfine({ loadLate, environment, dataDir, configFile }: ConnectionsDeps): Confine {
+function confineLate({ loadLate, environment, dataDir, configFile }: ConnectionsDeps): Confine {
   const load = async () => await import("../../servers/sandbox/confine.ts");
   const own = () => ({ dataDir, configFile: configFile(), home: environment["HOME"] });
   const open = openOnce(async () => {
-    const { createSandbox } = await loadLate("confinement of servers", load);
-    return createSandbox({ path: environment["PATH"] ?? "", own });
+    const { createConfine } = await loadLate("confinement of servers", load);
+    return createConfine({ environment, own });
   });
-  return async (...wanted) => await (await open()).confine(...wanted);
+  return async (...wanted) => await (await open())(...wanted);
 }
 
+interface SweepDeps extends Pick<ConnectionsDeps, "log" | "dataDir" | "environment" | "loadLate"> {
+  readonly runDirectory: string;
+  readonly table: ProcessTable;
+}
+
+/** Without one of them no container can be left, and nothing is loaded. */
+const containerTraces: readonly string[] = ["used-docker", "used-podman"];
+
 /** Ends what an earlier gateway of this data directory left behind. Never rejects. */
-async function sweep(runDirectory: string, table: ProcessTable, log: Log): Promise<void> {
+async function sweep({ runDirectory, table, log, ...deps }: SweepDeps): Promise<void> {
   const about = { component: "upstream", operation: "sweep" };
   try {
     const report = await sweepLeftovers(runDirectory, table);
@@ -179,6 +188,16 @@ async function sweep(runDirectory: string, table: ProcessTable, log: Log): Promi
       log.info({ ...about, ...report }, `swept after ${report.dead} gateways that did not end in order`);
   } catch (error) {
     log.warn({ ...about, err: error }, "leftovers of earlier gateways could not be looked for");
+  }
+  const { dataDir, environment, loadLate } = deps;
+  if (!containerTraces.some((name) => existsSync(join(dataDir, "sandboxes", name)))) return;
+  try {
+    const load = async () => await import("../../servers/sandbox/container-engine.ts");
+    const { sweepEngines } = await loadLate("removal of containers", load);
+    const left = await sweepEngines(dataDir, environment);
+    if (left > 0) log.info({ ...about, left }, `removed ${left} containers of gateways that did not end in order`);
+  } catch (error) {
+    log.warn({ ...about, err: error }, "containers of earlier gateways could not be looked for");
   }
 }
 

@@ -1,6 +1,7 @@
-import type { Config, ServerConfig, StdioTransport } from "../../config/config.ts";
+import type { SandboxRules, ServerConfig, StdioTransport } from "../../config/config.ts";
 import { isOn, textOption } from "../../config/given.ts";
 import { toSandboxRules } from "../../config/entry/sandbox-entry.ts";
+import type { SandboxEngine } from "../../config/rows/sandbox-rows.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
@@ -24,6 +25,7 @@ import { refuseUsage } from "../terminal/wrong-usage.ts";
 import { reportTrials, runTrial } from "./try-configured.ts";
 
 type ProcessServer = ServerConfig & { readonly transport: StdioTransport };
+type ConfinedServer = ServerConfig & { readonly transport: StdioTransport & { readonly sandbox: SandboxRules } };
 
 const usage = "toolyard sandbox explain|try|learn SERVER, or toolyard sandbox allow SERVER HOST";
 
@@ -40,13 +42,17 @@ export async function sandbox(context: CommandContext): Promise<number> {
   if (!isProcess(server))
     throw new GatewayError("CONFIG_INVALID", `${server.slug} is reached over the network: there is nothing to confine`);
   const dataDir = dataDirectoryOf(config, context);
-  if (action === "try")
-    return reportTrials(context, await runTrial(context, config, [sandboxed(server, context)], dataDir));
+  const confined = sandboxed(server, context.env["HOME"], config.settings.sandbox.engine);
+  if (action === "try") return reportTrials(context, await runTrial(context, config, [confined], dataDir));
   const own = { dataDir, configFile: config.identity?.realFile ?? config.file, home: context.env["HOME"] };
   const kept = await createLearnedFile(learnedFileOf(dataDir), () => undefined).load();
   const learned = readLearnings(kept)[server.slug];
   const learning = learned === undefined ? null : describeLearning(learned, Date.now());
-  const explained = { ...(await explainSandbox(server.transport, { environment: context.env, own })), learning };
+  const isWanted = server.transport.sandbox !== undefined;
+  const explained = {
+    ...{ isWanted, learning },
+    ...(await explainSandbox(confined.transport, { environment: context.env, own })),
+  };
   if (isOn(context, "json")) process.stdout.write(`${JSON.stringify(explained)}\n`);
   else printText(process.stdout, toText(server, explained).map(plainText).join("\n"));
   return explained.lacks === null ? 0 : 1;
@@ -120,14 +126,16 @@ function isProcess(server: ServerConfig): server is ProcessServer {
 }
 
 /** The server as it would be with a sandbox, which it has already or as `true` makes it. */
-export function sandboxed(server: ProcessServer, { env }: Pick<CommandContext, "env">): ServerConfig {
+function sandboxed(server: ProcessServer, home: string | undefined, engine: SandboxEngine): ConfinedServer {
   const { transport } = server;
-  const source = { directory: transport.cwd, home: () => env["HOME"], mode: "off", roots: [] } as const;
+  const source = { directory: transport.cwd, home: () => home, mode: "off", engine, roots: [] } as const;
   const rules = transport.sandbox ?? toSandboxRules(true, source);
-  return rules === undefined ? server : { ...server, transport: { ...transport, sandbox: rules } };
+  return { ...server, transport: { ...transport, sandbox: rules } };
 }
 
 interface Explained extends ExplainedSandbox {
+  /** Whether its entry or the settings want one. */
+  readonly isWanted: boolean;
   readonly learning: DescribedLearning | null;
 }
 

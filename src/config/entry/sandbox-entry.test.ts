@@ -29,6 +29,15 @@ describe("`sandbox` of an entry", () => {
     expect(load({ sandbox: false }, { sandbox: { mode: "require" } }).sandbox).toMatchObject({ isOptional: false });
   });
 
+  test("has the engine of the settings unless it names one", () => {
+    const settings = { sandbox: { engine: "podman" } };
+    expect(load({ sandbox: { image: "node:22" } }, settings).sandbox).toMatchObject({
+      engine: "podman",
+      image: "node:22",
+    });
+    expect(load({ sandbox: { engine: "bubblewrap" } }, settings).sandbox).toMatchObject({ engine: "bubblewrap" });
+  });
+
   test("has paths from its file and the home, and restarts the server when it changes", () => {
     const { sandbox, hash } = load({ sandbox: { read: ["~/notes"], write: ["out"] }, roots: ["/srv"] });
     expect(sandbox).toMatchObject({ read: ["/home/me/notes"], write: ["/conf/out"], roots: ["/srv"] });
@@ -42,6 +51,8 @@ describe("`sandbox` of an entry", () => {
     [{ network: ["https://a.test"] }, "sandbox.network[0]: expected a host name"],
     [{ network: ["a.test:99999"] }, "sandbox.network[0]: expected a port"],
     [{ memoryMb: 1 }, "sandbox.memoryMb: expected a whole number"],
+    [{ engine: "lxc" }, "sandbox.engine: expected one of auto, bubblewrap, docker, podman, seatbelt"],
+    [{ engine: "docker", image: "--privileged" }, "sandbox.image: expected the name of an image"],
     ["yes", "sandbox: expected a boolean"],
   ])("%j is refused with its place", (sandbox, why) => {
     expect(load({ sandbox }).problem).toContain(why);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { SandboxRules, ServerConfig } from "../config.ts";
-import type { SandboxMode, WrittenSandbox } from "../rows/sandbox-rows.ts";
+import type { SandboxEngine, SandboxMode, WrittenSandbox } from "../rows/sandbox-rows.ts";
 import { toRootUri } from "../words/web-names.ts";
 import { hasProcess } from "./transports.ts";
 import { isWideOrPrivate } from "../words/wide-places.ts";
@@ -11,6 +11,7 @@ export interface SandboxSource {
   /** Called where there are paths alone: who reads it makes HOME part of the identity of the configuration. */
   readonly home: () => string | undefined;
   readonly mode: SandboxMode;
+  readonly engine: SandboxEngine;
   /** `file:` URIs that the server is told as its roots. */
   readonly roots: readonly string[];
 }
@@ -19,12 +20,19 @@ export interface SandboxSource {
 const browserMb = 4_096;
 
 /** The rules for a server's process; undefined where it is not confined. Pure. */
+export function toSandboxRules(written: true | WrittenSandbox, source: SandboxSource): SandboxRules;
 export function toSandboxRules(
   written: boolean | WrittenSandbox | undefined,
-  { directory, home, mode, roots }: SandboxSource,
+  source: SandboxSource,
+): SandboxRules | undefined;
+export function toSandboxRules(
+  written: boolean | WrittenSandbox | undefined,
+  { directory, home, mode, roots, ...source }: SandboxSource,
 ): SandboxRules | undefined {
   if (written === false ? mode !== "require" : written === undefined && mode === "off") return undefined;
-  const { read = [], write = [], network, memoryMb, processes, tmpMb, browser = false } = toFields(written);
+  const fields = toFields(written);
+  const { read = [], write = [], network, memoryMb, processes, tmpMb, browser = false } = fields;
+  const { image, engine = source.engine } = fields;
   const toPaths = (paths: readonly string[]): readonly string[] =>
     paths.flatMap((path) => toPath(toRootUri(path, { directory, home: home() })));
   return {
@@ -35,17 +43,20 @@ export function toSandboxRules(
     memoryMb: memoryMb ?? (browser ? browserMb : 1_024),
     processes: processes ?? (browser ? 512 : 128),
     tmpMb: tmpMb ?? 256,
-    browser,
+    ...{ browser, engine, image },
     isOptional: written === undefined && mode === "auto",
   };
 }
 
 /** What a confined server may reach, one sentence each, for people. Pure. */
-export function describeSandbox({ read, write, roots, network, browser }: SandboxRules): readonly string[] {
+export function describeSandbox(rules: SandboxRules): readonly string[] {
+  const { read, write, roots, network, browser, image } = rules;
   const list = (paths: readonly string[]): string => [...new Set(paths)].join(", ");
   const readable = [...read, ...roots];
   return [
-    "It sees the system's programs, its own program, what its arguments name, and a home of its own.",
+    image === undefined
+      ? "It sees the system's programs, its own program, what its arguments name, and a home of its own."
+      : `It sees the image ${image}, what its arguments name, and a home of its own.`,
     ...(readable.length === 0 ? [] : [`It also reads ${list(readable)}.`]),
     ...(write.length === 0 ? [] : [`It also writes ${list(write)}.`]),
     network === "host"
@@ -72,7 +83,7 @@ export type SandboxMark =
  */
 export function sandboxMarks(
   written: boolean | WrittenSandbox | undefined,
-  { directory, home, mode }: Omit<SandboxSource, "roots">,
+  { directory, home, mode }: Omit<SandboxSource, "roots" | "engine">,
 ): readonly SandboxMark[] {
   if (typeof written !== "object") return written === false && mode !== "off" ? ["runs without a sandbox"] : [];
   // What a reference to another variable leads to is not known.
@@ -82,7 +93,7 @@ export function sandboxMarks(
       return text.includes("${") ? "/" : text;
     });
   const filled = { ...written, read: fill(written.read), write: fill(written.write) };
-  const rules = toSandboxRules(filled, { directory, home, mode, roots: [] });
+  const rules = toSandboxRules(filled, { directory, home, mode, engine: "auto", roots: [] });
   return rules === undefined ? [] : ruleMarks(rules, home());
 }
 

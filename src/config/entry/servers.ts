@@ -220,7 +220,8 @@ function withSandbox(
 ): Transport {
   if (!hasProcess(transport)) return transport;
   const { directory, inherited } = source;
-  const rules = toSandboxRules(sandbox, { directory, home: () => homeOf(source), mode: inherited.sandboxMode, roots });
+  const { sandboxMode: mode, sandboxEngine: engine } = inherited;
+  const rules = toSandboxRules(sandbox, { directory, home: () => homeOf(source), mode, engine, roots });
   return rules === undefined ? transport : { ...transport, sandbox: rules };
 }
 

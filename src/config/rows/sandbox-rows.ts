@@ -12,7 +12,14 @@ export interface WrittenSandbox {
   readonly processes?: number | undefined;
   readonly tmpMb?: number | undefined;
   readonly browser?: boolean | undefined;
+  readonly engine?: SandboxEngine | undefined;
+  readonly image?: string | undefined;
 }
+
+const engines = ["auto", "bubblewrap", "docker", "podman", "seatbelt"] as const;
+
+/** A program that confines. */
+export type SandboxEngine = (typeof engines)[number];
 
 /** Names of one entry. Each is compared with every name that the server asks for. */
 const mostNames = 200;
@@ -35,6 +42,13 @@ const networkName = v.pipe(
 const networkExpected = 'expected "host" or a list of host names';
 const folders = v.pipe(v.array(filledText), v.maxLength(mostFolders, `expected at most ${mostFolders} paths`));
 
+/** No word of a command line can be taken for an option, and no name has a space. */
+const imageName = v.pipe(
+  v.string(),
+  v.maxLength(500),
+  v.regex(/^[a-z0-9][\w./:@-]*$/, 'expected the name of an image, such as "node:22-slim"'),
+);
+
 const fields = v.strictObject({
   read: v.optional(folders),
   write: v.optional(folders),
@@ -49,6 +63,8 @@ const fields = v.strictObject({
   processes: v.optional(numberOf(ranges.processes)),
   tmpMb: v.optional(numberOf(ranges.tmpMb)),
   browser: v.optional(v.boolean()),
+  engine: v.optional(v.picklist(engines, `expected one of ${engines.join(", ")}`)),
+  image: v.optional(imageName),
 });
 
 const isFields = (value: unknown): boolean => typeof value === "object" && value !== null;
@@ -83,6 +99,8 @@ export const sandboxRow = other<boolean | WrittenSandbox, undefined>({
           processes: whole(ranges.processes),
           tmpMb: whole(ranges.tmpMb),
           browser: { type: "boolean" },
+          engine: { enum: engines },
+          image: { type: "string", minLength: 1 },
         },
         additionalProperties: false,
       },
@@ -90,7 +108,7 @@ export const sandboxRow = other<boolean | WrittenSandbox, undefined>({
   },
   type:
     "true, false, or object with `read`, `write` (lists of paths), `network` (list of host names, or `host`), " +
-    "`memoryMb`, `processes`, `tmpMb` (whole numbers), `browser`",
+    "`memoryMb`, `processes`, `tmpMb` (whole numbers), `browser`, `engine`, `image`",
   about: "whether the process is confined, and what it may reach; see [sandbox](sandbox.md)",
   reason: "what a server needs is known to the person who adds it",
   example: { read: ["~/notes"], network: ["api.example.com"] },
@@ -109,9 +127,11 @@ export const sandboxRows = {
     reason: "servers that were started before need what they could reach before",
   }),
   engine: choice({
-    choices: ["auto", "bubblewrap"],
+    choices: engines,
     fallback: "auto",
-    about: "the program that confines: `auto` takes the one of this system, on Linux bubblewrap",
+    about:
+      "the program that confines, where an entry's `sandbox.engine` does not say another: `auto` takes the one of this " +
+      "system, on Linux bubblewrap, on macOS Seatbelt; `docker` and `podman` need `sandbox.image` of the entry",
     reason: "it is small, and works without root",
   }),
 };

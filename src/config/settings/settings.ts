@@ -141,6 +141,7 @@ export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDe
     ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),
     scope: facts.isShared ? "user" : "shared",
     sandboxMode: written.sandbox?.mode ?? sandboxRows.mode.fallback,
+    sandboxEngine: written.sandbox?.engine ?? sandboxRows.engine.fallback,
   };
 }
 

@@ -108,7 +108,7 @@ export const allowHost = operation({
 
 type Asked = OperationRequest<z.output<typeof params>>;
 
-/** The names that it may reach. Rejects with SERVER_UNKNOWN, and with SANDBOX_WITHOUT_NAMES for a server that needs none. */
+/** The names that it may reach. Rejects with SERVER_UNKNOWN, and with SANDBOX_WITHOUT_NAMES where it needs none. */
 async function requireNames(services: Services, request: Asked): Promise<readonly string[]> {
   const { slug } = request.params;
   requireEntry(await requireManager(services, request).entries(), slug);

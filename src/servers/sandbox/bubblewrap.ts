@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { lstat, readdir, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { NoEngine } from "./confined-parts.ts";
 import { innerHome, systemFolders } from "./program-places.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 
@@ -15,12 +16,6 @@ export interface Bubblewrap {
   /** `nsenter` of util-linux, which opens sockets in a sandbox's network; undefined where there is none. */
   readonly nsenter: string | undefined;
   readonly system: SystemLayout;
-}
-
-/** Why bubblewrap does not work here, as the end of a sentence, and what to do about it. */
-export interface NoBubblewrap {
-  readonly why: string;
-  readonly hint: string;
 }
 
 /** What of the system every sandbox has. */
@@ -130,7 +125,7 @@ export function limitedCommand(
 }
 
 /** Finds out, by confining `true`, whether bubblewrap works here. Takes some milliseconds. Never rejects. */
-export async function probeBubblewrap(path: string): Promise<Bubblewrap | NoBubblewrap> {
+export async function probeBubblewrap(path: string): Promise<Bubblewrap | NoEngine> {
   const file = await findIn(path, "bwrap");
   if (file === undefined)
     return {
@@ -164,7 +159,7 @@ profile bwrap /usr/bin/bwrap flags=(unconfined) {
 }
 `;
 
-async function explainRefusal(said: string): Promise<NoBubblewrap> {
+async function explainRefusal(said: string): Promise<NoEngine> {
   const line = said.trim().split("\n").at(-1) ?? "";
   const why = `the system refuses bubblewrap its namespaces${line === "" ? "" : ` (${line.slice(0, 200)})`}`;
   const read = async (name: string): Promise<string> => await readFile(`/proc/sys/${name}`, "utf8").catch(() => "");
@@ -177,7 +172,8 @@ async function explainRefusal(said: string): Promise<NoBubblewrap> {
   return { why, hint: "In a container, allow user namespaces, or run the gateway outside of it." };
 }
 
-async function findIn(path: string, name: string): Promise<string | undefined> {
+/** A program in the folders of PATH. */
+export async function findIn(path: string, name: string): Promise<string | undefined> {
   for (const folder of path.split(":").filter((one) => one.startsWith("/"))) {
     const file = join(folder, name);
     const isProgram = await stat(file).then(
@@ -190,13 +186,24 @@ async function findIn(path: string, name: string): Promise<string | undefined> {
 }
 
 const probeMs = 5_000;
+const longestOutput = 100_000;
 
-async function runBriefly(file: string, args: readonly string[]): Promise<{ code: number | null; text: string }> {
+export interface BriefRun {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+/** Runs a program to its end, and resolves to the first that it wrote. Never rejects. */
+export async function runBriefly(
+  file: string,
+  args: readonly string[],
+  { env = {}, timeoutMs = probeMs }: BriefRun = {},
+): Promise<{ code: number | null; text: string }> {
   return await new Promise((done) => {
-    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], timeout: probeMs, env: {} });
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], timeout: timeoutMs, env });
     let text = "";
     for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => (text = `${text}${chunk.toString()}`.slice(0, 20_000)));
+      stream.on("data", (chunk: Buffer) => (text = `${text}${chunk.toString()}`.slice(0, longestOutput)));
     child.once("error", (error) => done({ code: null, text: error.message }));
     child.once("close", (code) => done({ code, text }));
   });

@@ -1,15 +1,13 @@
-import type { StdioTransport } from "../../config/config.ts";
-import { describeSandbox, toSandboxRules } from "../../config/entry/sandbox-entry.ts";
+import type { SandboxRules, StdioTransport } from "../../config/config.ts";
+import { describeSandbox } from "../../config/entry/sandbox-entry.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { childEnvironment, type Environment } from "../process/child-environment.ts";
-import { probeBubblewrap } from "./bubblewrap.ts";
+import { engineOf, probeEngine } from "./confine.ts";
 import type { OwnPlaces } from "./guarded-places.ts";
 import { planSandbox } from "./sandbox-plan.ts";
 
 /** What a sandbox would be for one server, in words. */
 export interface ExplainedSandbox {
-  /** Whether its entry or the settings want one. */
-  readonly isWanted: boolean;
   readonly engine: string;
   /** What this machine lacks, and what to do about it; null where it can confine. */
   readonly lacks: string | null;
@@ -21,36 +19,31 @@ export interface ExplainedSandbox {
   readonly notes: readonly string[];
 }
 
-/** Says what a server would see and reach. Confines nothing but a trial of bubblewrap; starts no server. */
+/** Says what a server would see and reach. Confines nothing but a trial of the engine; starts no server. */
 export async function explainSandbox(
-  transport: Omit<StdioTransport, "kind">,
+  transport: Omit<StdioTransport, "kind"> & { readonly sandbox: SandboxRules },
   { environment, own }: { readonly environment: Environment; readonly own: OwnPlaces },
 ): Promise<ExplainedSandbox> {
-  const source = { directory: transport.cwd, home: () => own.home, mode: "off", roots: [] } as const;
-  const rules = transport.sandbox ?? toSandboxRules(true, source);
-  if (rules === undefined) throw new Error("true makes rules");
-  const here = await probeBubblewrap(environment["PATH"] ?? "");
+  const { sandbox: rules } = transport;
+  const found = await probeEngine(engineOf(rules), environment);
   const env = childEnvironment(environment, transport.env);
-  const plan = await planSandbox({ ...transport, sandbox: rules }, env, own).catch(toGatewayError);
-  const isMissing = "why" in here;
-  const hasNsenter =
-    !isMissing && (here.nsenter !== undefined || rules.network === "host" || rules.network.length === 0);
+  const plan = await planSandbox(transport, env, own).catch(toGatewayError);
+  const missing = "why" in found ? found : found.lacks(rules);
   const facts = {
-    isWanted: transport.sandbox !== undefined,
-    engine: isMissing ? "none" : `bubblewrap ${here.version}`,
-    lacks: isMissing ? `${here.why}. ${here.hint}` : hasNsenter ? null : "`nsenter` of util-linux is not installed.",
+    engine: "why" in found ? "none" : found.name,
+    lacks: missing === undefined ? null : `${missing.why}. ${missing.hint}`,
     reaches: describeSandbox(rules),
   };
   if (plan instanceof Error) return { ...facts, reads: [], writes: [], hidden: [], notes: [plan.message] };
   const places = (isWritable: boolean): readonly string[] =>
     plan.visible.filter((place) => place.isWritable === isWritable).map(({ target }) => target);
-  const missing = plan.command === undefined ? [`${transport.command} is found nowhere`] : [];
+  const unfound = plan.command === undefined ? [`${transport.command} is found nowhere`] : [];
   return {
     ...facts,
     reads: places(false),
     writes: places(true),
     hidden: plan.hidden.map(({ path }) => path),
-    notes: [...missing, ...plan.notes, ...unseenValues(transport.env, plan.visible)],
+    notes: [...unfound, ...plan.notes, ...unseenValues(transport.env, plan.visible)],
   };
 }
 

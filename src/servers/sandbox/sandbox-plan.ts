@@ -4,7 +4,15 @@ import type { SandboxRules, StdioTransport } from "../../config/config.ts";
 import { isWide, isWithin } from "../../config/words/wide-places.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { guardedPlaces, isTooWide, whyNotWritable, type GuardedPlaces, type OwnPlaces } from "./guarded-places.ts";
-import { findProgram, innerHome, kindOf, neededBy, systemFolders } from "./program-places.ts";
+import {
+  findProgram,
+  innerHome,
+  kindOf,
+  neededBy,
+  systemFolders,
+  type ProgramPlaces,
+  type ProgramSearch,
+} from "./program-places.ts";
 
 /** A process that is to be confined. */
 export type ConfinedProcess = Omit<StdioTransport, "sandbox" | "kind" | "env"> & { readonly sandbox: SandboxRules };
@@ -49,7 +57,7 @@ export async function planSandbox(
   const about = { guarded, home: own.home, notes };
   const writable = await writablePlaces(sandbox, about);
   const readable = await readablePlaces(sandbox, about);
-  const program = await findProgram(wanted.command, { path: env["PATH"] ?? "", cwd, home: own.home });
+  const program = await findCommand(wanted, { path: env["PATH"] ?? "", home: own.home });
   const implied = [...program.needs, ...sandbox.roots, ...(await neededByArguments(wanted, own))];
   if (own.configFile === undefined || cwd !== dirname(own.configFile)) implied.push(cwd);
   const visible = [...writable, ...readable, ...(await impliedPlaces(implied, { guarded, own, writable, notes }))];
@@ -59,6 +67,17 @@ export async function planSandbox(
     hidden: await hiddenWithin(visible, guarded, sandbox.read),
     notes,
   };
+}
+
+/** A command without a folder is the image's, where there is one. */
+async function findCommand(
+  { command, cwd, sandbox }: ConfinedProcess,
+  search: Omit<ProgramSearch, "cwd">,
+): Promise<ProgramPlaces> {
+  const ofImage = { file: command, needs: [] };
+  if (sandbox.image !== undefined && !command.includes("/")) return ofImage;
+  const found = await findProgram(command, { ...search, cwd });
+  return found.file === undefined && sandbox.image !== undefined ? ofImage : found;
 }
 
 interface About {

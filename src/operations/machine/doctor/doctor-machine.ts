@@ -1,7 +1,11 @@
 import { createServer } from "node:net";
 import type { Config } from "../../../config/config.ts";
 import { hasProcess } from "../../../config/entry/transports.ts";
-import { apparmorProfile, probeBubblewrap } from "../../../servers/sandbox/bubblewrap.ts";
+import type { SandboxMode } from "../../../config/rows/sandbox-rows.ts";
+import type { Environment } from "../../../servers/process/child-environment.ts";
+import { apparmorProfile } from "../../../servers/sandbox/bubblewrap.ts";
+import type { NoEngine } from "../../../servers/sandbox/confined-parts.ts";
+import { engineOf, probeEngine } from "../../../servers/sandbox/confine.ts";
 import { broken, doubtful, fine, type Finding } from "./doctor-finding.ts";
 
 /** `engines` of package.json; a test compares the two. */
@@ -35,25 +39,42 @@ export async function checkPort({ settings: { host, port } }: Pick<Config, "sett
   }
 }
 
-/** Whether servers can run in sandboxes here; undefined where none is meant to and no one can. */
+/** Whether servers can run in sandboxes here, with each engine; empty where none is meant to and no one can. */
 export async function checkSandbox(
   { settings, servers }: Pick<Config, "settings" | "servers">,
-  path: string,
-): Promise<Finding | undefined> {
-  const wanting = servers.filter(({ transport }) => hasProcess(transport) && transport.sandbox !== undefined);
-  const isWanted = wanting.length > 0 || settings.sandbox.mode !== "off";
-  if (process.platform !== "linux")
-    return isWanted ? broken("there are sandboxes on Linux only", "Take `sandbox` out of the entries.") : undefined;
-  const here = await probeBubblewrap(path);
-  if (!("why" in here)) {
-    const also = here.nsenter === undefined ? ", but reach no hosts by name: nsenter is not installed" : "";
-    return fine(`servers can run in sandboxes (bubblewrap ${here.version})${also}`);
-  }
-  const todo = here.hint.includes("AppArmor") ? `${here.hint}\n${apparmorAdvice}` : here.hint;
-  const what = `servers cannot run in sandboxes: ${here.why}`;
-  if (wanting.length > 0) return broken(what, todo);
-  if (settings.sandbox.mode === "off") return fine(what);
-  return settings.sandbox.mode === "require" ? broken(what, todo) : doubtful(what, todo);
+  environment: Environment,
+): Promise<readonly Finding[]> {
+  const wanting = servers.flatMap(({ slug, transport }) =>
+    hasProcess(transport) && transport.sandbox !== undefined ? [{ slug, rules: transport.sandbox }] : [],
+  );
+  const usual = engineOf(settings.sandbox);
+  const isWanted = (kind: EngineKind): boolean => wanting.some(({ rules }) => engineOf(rules) === kind);
+  const probed = await Promise.all(
+    engineKinds.map(async (kind) => ({ kind, found: await probeEngine(kind, environment) })),
+  );
+  const main = probed.flatMap(({ kind, found }): readonly Finding[] => {
+    if (kind !== usual && !isWanted(kind)) return [];
+    if ("why" in found) return [toUnavailable(found, isWanted(kind) ? "require" : settings.sandbox.mode)];
+    const lacking = wanting.flatMap(({ slug, rules }): readonly Finding[] => {
+      const lack = engineOf(rules) === kind ? found.lacks(rules) : undefined;
+      return lack === undefined ? [] : [broken(`${slug} cannot run in its sandbox: ${lack.why}`, lack.hint)];
+    });
+    return [fine(`servers can run in sandboxes (${found.name})`), ...lacking];
+  });
+  const others = probed.filter(({ kind }) => kind !== usual && !isWanted(kind));
+  const told = others.map(({ found }) => ("why" in found ? found.why : `${found.name} works`));
+  return [...main, fine(`other engines of sandboxes: ${told.join("; ")}`)];
+}
+
+const engineKinds = ["bubblewrap", "podman", "docker", "seatbelt"] as const;
+
+type EngineKind = (typeof engineKinds)[number];
+
+function toUnavailable({ why, hint }: NoEngine, mode: SandboxMode): Finding {
+  const todo = hint.includes("AppArmor") ? `${hint}\n${apparmorAdvice}` : hint;
+  const what = `servers cannot run in sandboxes: ${why}`;
+  if (mode === "off") return fine(hint.includes("AppArmor") ? `${what}. ${todo}` : what);
+  return mode === "require" ? broken(what, todo) : doubtful(what, todo);
 }
 
 const apparmorAdvice = `Write this to /etc/apparmor.d/bwrap and run \`apparmor_parser -r /etc/apparmor.d/bwrap\`:

@@ -80,8 +80,7 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const used = config.servers.filter(({ disabledReason }) => disabledReason === undefined);
   const commands = await checkCommands(used, place.env);
   tell(...commands.map(({ finding }) => finding));
-  const sandbox = await checkSandbox(config, place.env["PATH"] ?? "");
-  if (sandbox !== undefined) tell(sandbox);
+  for (const finding of await checkSandbox(config, place.env)) tell(finding);
   const look = async () => await Promise.all(used.map(async (server) => await checkAddress(server, signal)));
   const seen = (await during("Asking the addresses of servers", look)).filter((address) => address !== undefined);
   const clock = checkClock(seen);

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { Config } from "../../../config/config.ts";
-import { loosenedSandbox, type SandboxMark } from "../../../config/entry/sandbox-entry.ts";
+import { loosenedSandbox, toSandboxRules, type SandboxMark } from "../../../config/entry/sandbox-entry.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
 import { sandboxModeIn } from "../../../config/rows/sandbox-rows.ts";
@@ -67,8 +67,10 @@ export async function inSandbox(fresh: NewInFile): Promise<NewInFile> {
 /** Whether this machine can confine servers, and what such a server gets, for people. Starts no server. */
 export async function sandboxHere(place: Surroundings) {
   const { env: environment, cwd } = place;
-  const transport = { command: process.execPath, args: [], env: {}, cwd };
   const own = { dataDir: cwd, configFile: undefined, home: environment["HOME"] };
+  const source = { directory: cwd, home: () => own.home, mode: "off", engine: "auto", roots: [] } as const;
+  const sandbox = toSandboxRules(true, source);
+  const transport = { command: process.execPath, args: [], env: {}, cwd, sandbox };
   const { lacks, reaches } = await explainSandbox(transport, { environment, own });
   const { document } = await openEditedConfig(place);
   return { works: lacks === null, lacks, gets: [...reaches], mode: sandboxModeIn(document) };

@@ -30,6 +30,14 @@ const questions = require("node:dgram").createSocket("udp4").unref();
 questions.bind(53, "0.0.0.0", () => send("questions", questions));
 `;
 
+export interface WantedSockets {
+  readonly nsenter: string;
+  readonly pid: number;
+  readonly ports: readonly number[];
+  /** Whether its network belongs to a user namespace of its own. */
+  readonly hasOwnUsers: boolean;
+}
+
 const openMs = 15_000;
 
 /**
@@ -37,11 +45,12 @@ const openMs = 15_000;
  * not run anything yet. Rejects with SPAWN_FAILED, or the signal's reason.
  */
 export async function openSockets(
-  { nsenter, pid, ports }: { readonly nsenter: string; readonly pid: number; readonly ports: readonly number[] },
+  { nsenter, pid, ports, hasOwnUsers }: WantedSockets,
   signal: AbortSignal,
 ): Promise<NamespaceSockets> {
   await untilMapped(pid, signal);
-  const enter = ["--target", String(pid), "--user", "--net", "--preserve-credentials"];
+  const users = hasOwnUsers ? ["--user", "--preserve-credentials"] : [];
+  const enter = ["--target", String(pid), "--net", ...users];
   const child = spawn(nsenter, [...enter, process.execPath, "-e", script, JSON.stringify(ports)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
     env: {},
