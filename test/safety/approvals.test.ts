@@ -442,6 +442,37 @@ test("a server that asks in the middle, without a state of its own, needs no sec
   expect((await ask(bare)).result.inputRequests).not.toHaveProperty("which");
 });
 
+test("a gateway behind a gateway asks once, as the one before it does, and the call runs once", async () => {
+  await start();
+  const behind = { url: `${gateway.url}/mcp/server/notes` };
+  const toolyard = { approvals: { holdMs: 0, minAnswerMs: 0 } };
+  await using front = await startGateway({ config: { mcpServers: { behind }, toolyard } });
+  await untilOnline(front.url);
+  const session = await openSession(`${front.url}/mcp`, { capabilities: { elicitation: { form: {} } } });
+  const params = { name: "execute_mcp_tool", arguments: { tool_path: "behind:delete_notes", arguments: { id: 1 } } };
+  const stream = await session.call(1, "tools/call", params);
+  const questions: string[] = [];
+  const answered = new Set<unknown>();
+  for (;;) {
+    const said = await stream.next(({ method, id }) =>
+      method === undefined ? id === 1 : method === "elicitation/create" && !answered.has(id),
+    );
+    if (said.method === undefined) {
+      expect(isText(said.result)).toBe(true);
+      break;
+    }
+    questions.push(said.params.message);
+    answered.add(said.id);
+    await session.say({ id: said.id, result: { action: "accept", content: { decision: "once" } } });
+  }
+  expect(questions).toEqual([
+    expect.stringMatching(/^Allow behind · delete_notes\?/),
+    // Of the server, whatever it asks: it is not taken for a question of the first one.
+    expect.stringMatching(/^\[behind\] Allow notes · delete_notes\?/),
+  ]);
+  expect(ran("delete_notes")).toBe(1);
+});
+
 describe("a yes for the session", () => {
   test("of a modern client is not one of another that the same person has", async () => {
     await start();

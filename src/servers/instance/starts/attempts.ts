@@ -80,16 +80,9 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     refuseFullQueue(life.server.slug, deps);
     const { signal } = attempt.controller;
     const opened = await parts.openInTurn({ ...known, everOnline }, signal);
-    if (signal.aborted) {
-      await opened[Symbol.asyncDispose]();
-      return;
-    }
     const isUnknown = deps.lender === undefined && deps.catalog.get(life.id) === undefined;
-    const isCompared = !isUnknown && (await compareLists(opened, signal));
-    if (signal.aborted) {
-      await opened[Symbol.asyncDispose]();
-      return;
-    }
+    const isCompared = !isUnknown && (await compareLists(parts, deps, opened, signal));
+    if (signal.aborted) return await opened[Symbol.asyncDispose]();
     takeIn(opened);
     if (isUnknown) {
       life.apply({ kind: "phase", phase: "discovering" });
@@ -105,19 +98,6 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
     // After a failure it may be another version than before, so its lists are fetched again; a server that was only
     // stopped for being idle is the same one.
     if (!isUnknown && !isCompared && (!attempt.wakes || listRefresh.isDue())) listRefresh.refreshQuietly("revalidate");
-  }
-
-  /**
-   * Before a call gets through: what a program was started anew with may be another definition than a person looked at.
-   * False where that makes no difference, and where its lists could not be had within a while.
-   */
-  async function compareLists(opened: Opened, signal: AbortSignal): Promise<boolean> {
-    if (deps.lender !== undefined || !deps.definitions.mayHold(life.server)) return false;
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(compareMs)]);
-    return await refresher.refresh(opened, limited).then(
-      () => true,
-      () => false,
-    );
   }
 
   function takeIn(opened: Opened): void {
@@ -163,6 +143,24 @@ export function createAttempts(parts: AttemptsParts, deps: InstanceDeps): Attemp
 
 /** A server that takes longer for its lists is called meanwhile, by the definitions that are known. */
 const compareMs = 5_000;
+
+/**
+ * Before a call gets through: a program that was started again may have other definitions than a person looked at.
+ * False where that makes no difference, and where its lists could not be had within a while.
+ */
+async function compareLists(
+  { life, refresher }: Pick<AttemptsParts, "life" | "refresher">,
+  { lender, definitions }: Pick<InstanceDeps, "lender" | "definitions">,
+  opened: Opened,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (lender !== undefined || signal.aborted || !definitions.mayHold(life.server)) return false;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(compareMs)]);
+  return await refresher.refresh(opened, limited).then(
+    () => true,
+    () => false,
+  );
+}
 
 const nothingKnown = Object.freeze({ eras: undefined });
 const onlyLegacy = Object.freeze({ eras: Object.freeze(["legacy"] as const) });
