@@ -33,7 +33,7 @@ export function createMirrorAgain(viewOf: (principal: Principal) => View, mirror
 }
 
 /**
- * Throws DEFINITION_HELD where the lists that a server was just started with define anew what the call names,
+ * Throws DEFINITION_HELD where the lists that a server was just started with define differently what the call names,
  * and a person has to look at it.
  */
 export function createHeldCheck(viewOf: (principal: Principal) => View): (call: ServerCall) => void {
