@@ -130,6 +130,23 @@ function toRequest(item: Case): { body: string; headers: Record<string, string> 
   };
 }
 
+const rule = (at: number): object => {
+  return { servers: ["prod-*"], tools: [`write_${at}*`], when: { path: ["/etc/*"] }, then: "deny" };
+};
+/** What may be judged of calls, by how much of it is on. */
+const safety = {
+  off: { policy: { ask: [] }, definitions: { changes: "note" } },
+  default: {},
+  on: {
+    policy: {
+      secrets: "patterns",
+      flows: [{ after: "private", effects: ["send", "destroy"], then: "ask" }],
+      rules: Array.from({ length: 20 }, (_, at) => rule(at)),
+    },
+    definitions: { changes: "hold" },
+  },
+};
+
 interface Round {
   readonly cpu: number;
   readonly rate: number;
@@ -240,6 +257,7 @@ try {
   }
   // After the table, which they would cut in two.
   process.stdout.write(`\n${notes.join("\n\n")}\n`);
+  if (only === undefined || only === "safety") await compareSafety();
   for (const upstream of ["stdio", "http"]) {
     for (const connections of [1, 32]) {
       const legacy = ratios.get(`${upstream} legacy c=${connections}`);
@@ -255,9 +273,33 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function startGateway(name: string, mcpServers: object): Promise<Measured> {
+/** Calls that no rule stops, with what judges calls switched off, as it is by default, and with all of it. */
+async function compareSafety(): Promise<void> {
+  row("judged calls", "off CPU us", "default CPU us", "all on CPU us", "default / off", "all on / off");
+  row("---", "---", "---", "---", "---", "---");
+  const server = { command: process.execPath, args: [here("./servers/echo.mjs")], content: ["private"] };
+  const gateways: Measured[] = [];
+  for (const [name, settings] of Object.entries(safety)) {
+    const gateway = await startGateway(`safety-${name}`, { echo: server }, settings);
+    await untilCallable(gateway);
+    gateways.push(gateway);
+  }
+  for (const item of cases.filter(({ upstream, method }) => upstream === "stdio" && method === "call")) {
+    const measured: number[][] = gateways.map(() => []);
+    for (let round = 0; round < warmRounds + rounds; round += 1)
+      for (const [at, gateway] of gateways.entries()) {
+        const { cpu } = await measure(gateway, "/mcp", item);
+        if (round >= warmRounds) measured[at]?.push(cpu);
+      }
+    const [off = [], ...others] = measured;
+    const ratios = others.map((one) => median(one.map((cpu, at) => cpu / (off[at] ?? Number.NaN))));
+    row(item.name, ...measured.map(median), ...ratios);
+  }
+}
+
+async function startGateway(name: string, mcpServers: object, settings: object = {}): Promise<Measured> {
   const configFile = join(directory, `${name}.json`);
-  writeFileSync(configFile, JSON.stringify({ mcpServers, toolyard: { results: { maxTokens: 0 } } }));
+  writeFileSync(configFile, JSON.stringify({ mcpServers, toolyard: { results: { maxTokens: 0 }, ...settings } }));
   const files = ["--config", configFile, "--data-dir", join(directory, name)];
   const gateway = await startMeasured([
     ...[here("../dist/cli/main.js"), "serve", ...files, "--port", "0", "--log-level", "error"],

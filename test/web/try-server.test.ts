@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
   test("shows what it is and offers, with the keyboard alone, and writes nothing", async () => {
     await open();
     expect(await dialog.getByRole("button", { name: "Test", exact: true }).getAttribute("aria-disabled")).toBe("true");
-    await dialog.getByLabel("Name").fill("new");
+    await dialog.getByLabel("Name", { exact: true }).fill("new");
     await dialog.getByLabel("Command, address or package").fill(asCommand(badServer("--behaviours=canary,echo")));
     await ready();
     await dialog.getByRole("button", { name: "Test", exact: true }).focus();
@@ -81,13 +81,13 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await isUnchanged();
     // What is typed now was not tried.
-    await dialog.getByLabel("Name").fill("newer");
+    await dialog.getByLabel("Name", { exact: true }).fill("newer");
     await dialog.getByText(/^It answers as/).waitFor({ state: "detached" });
   }, 240_000);
 
   test("says why it cannot be used, with its last output, for a command and for an entry", async () => {
     await open("entry");
-    await dialog.getByLabel("Name").fill("broken");
+    await dialog.getByLabel("Name", { exact: true }).fill("broken");
     const entry = dialog.getByLabel("Entry", { exact: true });
     await entry.fill("[1]");
     await dialog.getByText("This is not a JSON object yet.").waitFor();
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     for (const way of ["Stop the test", "Close"]) {
       const pids = join(gateway.directory, way.replaceAll(" ", "-"));
       await open();
-      await dialog.getByLabel("Name").fill("hangs");
+      await dialog.getByLabel("Name", { exact: true }).fill("hangs");
       const flags = ["--hang-on-initialize", "--on-discover=silent", `--write-pid=${pids}`];
       await dialog.getByLabel("Command, address or package").fill(asCommand(badServer(...flags)));
       await ready();
@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
 
   test("FAULT 35: whose names and descriptions are markup is shown as text", async () => {
     await open();
-    await dialog.getByLabel("Name").fill("hostile");
+    await dialog.getByLabel("Name", { exact: true }).fill("hostile");
     await dialog.getByLabel("Command, address or package").fill(`${process.execPath} ${hostile}`);
     await ready();
     await dialog.getByRole("button", { name: "Test", exact: true }).click();
@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
 
   test("is added as an entry once it was tried", async () => {
     await open("entry");
-    await dialog.getByLabel("Name").fill("added");
+    await dialog.getByLabel("Name", { exact: true }).fill("added");
     const entry = { ...badServer("--behaviours=canary"), env: { COLOUR: "blue" } };
     await dialog.getByLabel("Entry", { exact: true }).fill(JSON.stringify(entry, undefined, 2));
     await ready();
