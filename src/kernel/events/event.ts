@@ -5,6 +5,19 @@ import type { InstanceId, PrincipalId, ServerSlug } from "../ids.ts";
 import type { JsonObject } from "../text/json-bytes.ts";
 import type { InstanceStatus } from "../status-words.ts";
 
+/** A call that waits for a yes, or a remembered yes. */
+interface AboutApproval extends AboutInstance {
+  readonly principal: PrincipalId;
+  readonly id: string;
+  /** The tool's path. */
+  readonly tool: string;
+  readonly client: string;
+  /** Who may decide: the person, an admin of the person's team, or an admin of the gateway. */
+  readonly approver: Approver;
+  /** Of the person who asks. */
+  readonly team?: string | undefined;
+}
+
 /**
  * Every event that the gateway emits, as one closed union. Names that begin with `mcp.` are API and do not change. No
  * event contains a secret.
@@ -142,18 +155,8 @@ export type GatewayEvent =
       readonly durationMs: number;
     }
   /** A call waits for a person's yes; somebody has decided; the time is over; a remembered yes was taken back. */
-  | (AboutInstance & {
+  | (AboutApproval & {
       readonly type: "approval.requested" | "approval.decided" | "approval.expired" | "approval.revoked";
-      readonly principal: PrincipalId;
-      /** Of the approval, or of the remembered yes. */
-      readonly id: string;
-      /** The tool's path. */
-      readonly tool: string;
-      readonly client: string;
-      /** Who may decide: the person, an admin of the person's team, or an admin of the gateway. */
-      readonly approver: Approver;
-      /** Of the person who asks. */
-      readonly team?: string | undefined;
       /** What was decided: `no`, or for how long the yes counts. */
       readonly verdict?: string | undefined;
       readonly by: string;
@@ -163,15 +166,7 @@ export type GatewayEvent =
       readonly page?: string | undefined;
     })
   /** Another gateway of the same database changed something of it. */
-  | (AboutInstance & {
-      readonly type: "approvals.changed";
-      readonly principal: PrincipalId;
-      readonly id: string;
-      readonly tool: string;
-      readonly client: string;
-      readonly approver: Approver;
-      readonly team?: string | undefined;
-    })
+  | (AboutApproval & { readonly type: "approvals.changed" })
   /** A request of a client that reached no server was recorded, a search among them. For those who follow records. */
   | { readonly type: "call.recorded"; readonly atMs: number }
   /** Definitions of tools changed and are in use, or wait for a person; or a person decided about them. */

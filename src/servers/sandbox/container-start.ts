@@ -158,7 +158,8 @@ const longestAnswer = 20_000;
 /** Resolves to what it answers. Rejects with SPAWN_FAILED and SANDBOX_UNAVAILABLE. */
 async function runEngine({ kind, file }: EngineCommand, { words, env, signal }: EngineOrder): Promise<string> {
   signal?.throwIfAborted();
-  const child = spawn(file, words, { stdio: ["ignore", "pipe", "pipe"], env, cwd: "/", timeout: orderMs });
+  const limits = { timeout: orderMs, ...(signal === undefined ? {} : { signal }) };
+  const child = spawn(file, words, { stdio: ["ignore", "pipe", "pipe"], env, cwd: "/", ...limits });
   let [text, said] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (text = `${text}${chunk.toString()}`.slice(0, longestAnswer)));
   child.stderr.on("data", (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-longestAnswer)));
