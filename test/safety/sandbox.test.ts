@@ -75,6 +75,18 @@ describe("40 a confined server sees nothing of its user's secrets, of other proc
     expect(existsSync(join(inside.home, "kept"))).toBe(false);
   });
 
+  test("variables that a loader or a shell would obey reach the server, and nothing before it", async () => {
+    const mark = join(await makeHome(), "ran");
+    const said = { SHELLOPTS: "xtrace", PS4: `$(touch ${mark})`, BASH_ENV: mark, LD_BIND_NOW: "1" };
+    await open({ network: [] }, { entry: { env: said } });
+    expect(
+      await inside.run(
+        "const { SHELLOPTS, PS4, BASH_ENV, LD_BIND_NOW } = process.env; return { SHELLOPTS, PS4, BASH_ENV, LD_BIND_NOW }",
+      ),
+    ).toEqual(said);
+    expect(existsSync(mark)).toBe(false);
+  });
+
   test("what its entry names it does see: arguments and roots to read, `write` to write, `read` even below a home", async () => {
     const directory = await makeHome();
     for (const name of ["argument", "root", "out"]) mkdirSync(join(directory, "files", name), { recursive: true });

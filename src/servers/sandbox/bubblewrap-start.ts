@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { toSpawnFailure } from "../process/open-process.ts";
-import { readDescendants, readName } from "../process/process-table.ts";
+import { readName } from "../process/process-table.ts";
 import type { Confined, ConfinedPipes, WantedProcess } from "../upstream/stdio/server-process.ts";
 import { bubblewrapArguments, limitedCommand, mostTasks, type Bubblewrap, type SandboxShape } from "./bubblewrap.ts";
 import { hasNames, hostsText, innerEnvironment, makeHome, nameServerText, toTreeLimits } from "./confined-parts.ts";
@@ -9,18 +9,18 @@ import { serveEgress } from "./egress/egress.ts";
 import { openSockets } from "./egress/namespace-sockets.ts";
 import type { OwnPlaces } from "./guarded-places.ts";
 import { planSandbox } from "./sandbox-plan.ts";
-import { createTaskLimit, type TaskLimit } from "./task-limit.ts";
+import { createTaskLimit } from "./task-limit.ts";
 
 /** Descriptors of bubblewrap, after the three that the server has. */
 const descriptors = { innerArguments: 3, resolvConf: 4, hosts: 5, info: 6, wait: 7 } as const;
 const pipeCount = 5;
 
-/** Names of variables that bubblewrap's own loader would obey, before anything is confined. */
-const loaderVariable = /^(?:LD_|GLIBC_|GCONV_|MALLOC_)/;
+/** Names of variables that the loader, or a shell, would obey before anything is confined. */
+const loaderVariable = /^(?:LD_|GLIBC_|GCONV_|MALLOC_|BASH|SHELLOPTS$|PS4$|ENV$)/;
+
 interface Start {
   readonly wanted: WantedProcess;
   readonly here: Bubblewrap;
-  readonly limit: TaskLimit | undefined;
   /** Left to be done when the tree has ended. */
   readonly ends: (() => void | Promise<void>)[];
 }
@@ -38,11 +38,10 @@ export async function prepareBubblewrap(wanted: WantedProcess, here: Bubblewrap,
   const limit = await limiting;
   const loaderVariables = Object.entries(env).filter(([name]) => loaderVariable.test(name));
   const shape = toShape(wanted, { plan, home, loaderVariables });
-  const start: Start = { wanted, here, limit, ends: limit === undefined ? [] : [limit.remove] };
+  const start: Start = { wanted, here, ends: limit === undefined ? [] : [limit.remove] };
   const fromPipe = ["--args", String(descriptors.innerArguments), "--"];
   const inner = [here.file, ...fromPipe, ...limitedCommand(shape, here)];
-  const waits = hasNames(rules) || limit !== undefined;
-  const [command = "", ...args] = waits ? [...outer(here, hasNames(rules)), ...inner] : inner;
+  const [command = "", ...args] = [...(limit?.words ?? []), ...(hasNames(rules) ? outer(here) : []), ...inner];
   return {
     isConfined: true,
     command,
@@ -52,8 +51,7 @@ export async function prepareBubblewrap(wanted: WantedProcess, here: Bubblewrap,
     pipeCount,
     limits: toTreeLimits(rules),
     isEngine: (pid) => readName(pid) === "bwrap",
-    begin: async (pid, pipes, signal) =>
-      await begin(start, { pid, pipes, words: bubblewrapArguments(shape, here) }, signal),
+    begin: async (pipes, signal) => await begin(start, { pipes, words: bubblewrapArguments(shape, here) }, signal),
     async end() {
       for (const end of start.ends.splice(0)) await end();
     },
@@ -86,53 +84,40 @@ function toShape(
 }
 
 interface Begun {
-  readonly pid: number;
   readonly pipes: ConfinedPipes;
   readonly words: readonly string[];
 }
 
 /** Gives bubblewrap what it waits for. When it resolves, the server's program is being started. */
-async function begin(
-  { wanted, here, limit, ends }: Start,
-  { pid, pipes, words }: Begun,
-  signal: AbortSignal,
-): Promise<void> {
+async function begin({ wanted, here, ends }: Start, { pipes, words }: Begun, signal: AbortSignal): Promise<void> {
   const at = (descriptor: number) => pipes[descriptor - 3] as ConfinedPipes[number];
   at(descriptors.innerArguments).end(`${words.join("\0")}\0`);
   at(descriptors.resolvConf).end(nameServerText);
   at(descriptors.hosts).end(hostsText);
   const { sandbox: rules, onDenied, onReached } = wanted;
-  if (hasNames(rules) || limit !== undefined) {
+  if (hasNames(rules)) {
     const held = await readChild(at(descriptors.info), signal);
     // Bubblewrap has ended instead: its exit says more than we know.
     if (held === undefined) return;
-    // The limit waits for the kernel, and the sockets for a program that starts: both at once.
-    const holding = limit?.hold([pid, ...(readDescendants(pid) ?? []), held]);
-    if (hasNames(rules)) {
-      const names = createAllowedNames(rules.network);
-      const sockets = await openSockets(
-        { nsenter: here.nsenter ?? "", pid: held, ports: names.ports, hasOwnUsers: true },
-        signal,
-      );
-      ends.push(serveEgress(sockets, { names, onDenied, onReached }));
-    }
-    await holding;
+    const names = createAllowedNames(rules.network);
+    const sockets = await openSockets(
+      { nsenter: here.nsenter ?? "", pid: held, ports: names.ports, hasOwnUsers: true },
+      signal,
+    );
+    ends.push(serveEgress(sockets, { names, onDenied, onReached }));
   }
   at(descriptors.info).destroy();
   at(descriptors.wait).end("\n");
 }
 
-/**
- * A bubblewrap around bubblewrap. It makes the network, and waits until that has its sockets; or only waits, until it
- * is under a limit.
- */
-function outer({ file }: Bubblewrap, hasNetwork: boolean): readonly string[] {
+/** A bubblewrap around bubblewrap, which makes the network and waits until that has its sockets. */
+function outer({ file }: Bubblewrap): readonly string[] {
   const user = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "CAP_SETFCAP"];
   return [
     file,
     ...["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--die-with-parent"],
     ...user,
-    ...(hasNetwork ? ["--unshare-net"] : []),
+    "--unshare-net",
     ...["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.wait), "--"],
   ];
 }

@@ -3,13 +3,14 @@ import { join } from "node:path";
 
 /** A limit on the processes of one sandbox that the kernel holds also for root, for whom no other does. */
 export interface TaskLimit {
-  /** Puts processes under the limit, and all that they start from then on. */
-  hold(pids: readonly number[]): Promise<void>;
+  /** Comes before a program and its arguments: a shell that puts itself under the limit, and becomes that program. */
+  readonly words: readonly string[];
   /** Call when all of them have ended. Never rejects. */
   remove(): Promise<void>;
 }
 
 const prefix = "toolyard-";
+const oldGroups = "/sys/fs/cgroup/pids";
 
 /**
  * Makes a control group (`pids`) for one tree. Undefined where this process may not, as everywhere but as root; there
@@ -24,17 +25,15 @@ export async function createTaskLimit(name: string, tasks: number): Promise<Task
     await sweep(parent);
     await mkdir(group);
     await writeFile(join(group, "pids.max"), String(tasks));
-    // The first move of a process waits until all processors have switched tasks (5 to 20 ms), and those soon after it
-    // do not. This one moves nothing, and waits while everything else is prepared.
-    writeFile(join(parent, "cgroup.procs"), String(process.pid)).catch(() => undefined);
   } catch {
     await rmdir(group).catch(() => undefined);
     return undefined;
   }
+  // A program that moves itself by `tasks` is moved at once. Every other move waits until all processors have switched
+  // tasks (5 to 20 ms); version 2 has no such file for processes.
+  const file = join(group, parent.startsWith(oldGroups) ? "tasks" : "cgroup.procs");
   return {
-    async hold(pids) {
-      for (const pid of pids) await writeFile(join(group, "cgroup.procs"), String(pid)).catch(() => undefined);
-    },
+    words: ["/bin/sh", "-c", 'echo 0 2>/dev/null >"$0"; exec "$@"', file],
     remove: async () => await rmdir(group).catch(() => undefined),
   };
 }
@@ -63,7 +62,7 @@ function isRunning(pid: number): boolean {
 async function findPidsGroup(): Promise<string | undefined> {
   const own = await readFile("/proc/self/cgroup", "utf8").catch(() => "");
   const old = /^\d+:(?:[^:\n]*,)?pids(?:,[^:\n]*)?:(.*)$/m.exec(own)?.[1];
-  if (old !== undefined) return join("/sys/fs/cgroup/pids", old);
+  if (old !== undefined) return join(oldGroups, old);
   const unified = /^0::(.*)$/m.exec(own)?.[1];
   return unified === undefined ? undefined : join("/sys/fs/cgroup", unified);
 }

@@ -69,7 +69,7 @@ export interface Confined extends Required<TreeSpec> {
   readonly isConfined: true;
   readonly limits: TreeLimits;
   /** Call it when the process runs: it waits for what comes through these pipes. */
-  begin(pid: number, pipes: ConfinedPipes, signal: AbortSignal): Promise<void>;
+  begin(pipes: ConfinedPipes, signal: AbortSignal): Promise<void>;
   /** Call it when the tree has ended, or was not started. */
   end(): Promise<void>;
 }
@@ -161,7 +161,7 @@ async function openTree(
   let tree: ProcessTree | undefined;
   try {
     tree = await spawnTree(spec, guardian);
-    await start.begin(tree.pid, tree.pipes, signal);
+    await start.begin(tree.pipes, signal);
     signal.throwIfAborted();
   } catch (error) {
     tree?.kill();
