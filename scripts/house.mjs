@@ -149,7 +149,15 @@ export const wings = [
       { name: "flows", about: "secrets on their way, and what a caller has read: pure" },
     ],
   },
-  { name: "cluster", about: "leases and connections to instances on other nodes" },
+  {
+    name: "cluster",
+    about: "gateways of one database that run each server once",
+    rooms: [
+      { name: "placement", about: "where an instance runs: here, or at the node that has it" },
+      { name: "peers", about: "encrypted connections between nodes, and instances over them" },
+      { name: "leases", about: "this node among others, and until when it may serve" },
+    ],
+  },
   {
     name: "people",
     about: "who calls",
@@ -366,4 +374,4 @@ export const wings = [
 ];
 
 /** Places that later work moves into. They are kept here and held by lint; there is no folder yet. */
-export const planned = new Set(["cluster"]);
+export const planned = new Set([]);

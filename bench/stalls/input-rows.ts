@@ -213,6 +213,7 @@ export const inputRows: readonly InputRow[] = [
  * `src/cli` are read by commands in processes of their own, those of `src/store` are in the private data directory.
  */
 export const notInputs: Readonly<Record<string, string>> = {
+  "src/cluster/peers/frames.ts": "other nodes, who have the gateway's key, and pass on what was judged there",
   "src/config/clients/connect/kept-changes.ts": "a file of the data directory",
   "src/kernel/runtime/late-module.ts": "the name of the build, beside the program",
   "src/servers/logins/http-route.ts": "authorities of TLS that the configuration names",

@@ -127,6 +127,11 @@ const groups = [
       CONNECT_FAILED: "No connection to the server's URL.",
       UPSTREAM_TIMEOUT:
         "The server did not answer the call within `callTimeoutMs` of silence, or `maxCallTimeoutMs` in all.",
+      INSTANCE_MOVED: "The server is being moved from one node of a cluster to another, for more than ten seconds.",
+      OUTCOME_UNKNOWN: "The node that runs the server was lost after it had the call.",
+      NODE_FENCED:
+        "This node of a cluster has no lease, because it could not reach the database, or it cannot ask who runs the server.",
+      NODE_SILENT: "The node that runs the server does not answer, and its lease has not run out yet.",
       UPSTREAM_CLOSED:
         "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",

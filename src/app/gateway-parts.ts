@@ -70,6 +70,8 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     isApplied = true;
     current = next;
     await wings.tracing?.ready;
+    // Before anything is started: an instance that waits for it would run into its deadline.
+    await servers.cluster?.start();
     await people.team?.open(records.opened, { onServers: followServers, onGone: forgetInstances });
     people.follow(next);
     wings.webhooks.follow(next);
@@ -126,6 +128,8 @@ async function stopInOrder(
   live[Symbol.dispose]();
   await engine.stopNamespaces();
   metrics[Symbol.dispose]();
+  // Other nodes go on with what runs here.
+  await servers.cluster?.drain(signal);
   // When patience ends, the guardian kills the remaining processes.
   await untilAborted(Promise.resolve(servers.fleet[Symbol.asyncDispose]()), signal).catch(() => undefined);
   await usage.stop();

@@ -51,6 +51,8 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const servers = createServers({
     ...{ ...shared, memory, tap, loopGuard, catalog, traces, keeper: kept.catalogs, people: people.owners },
     definitions,
+    principalOf: people.directory.byId,
+    store: kept,
     openSecrets: deps.store.secrets,
     onLogin: audit.login,
     loginPage: people.team && ((instance) => connectPage(publicUrl, instance)),

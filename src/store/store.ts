@@ -1,3 +1,4 @@
+import type { ClusterStore } from "./cluster-store.ts";
 import type { ApprovalStore } from "./approval-rows.ts";
 import type { KeySource } from "../config/key-source.ts";
 import type { DefinitionStore } from "../catalog/definitions/definition-book.ts";
@@ -58,6 +59,11 @@ export interface GatewayStore {
    */
   records(options: RecordsOptions): Promise<RecordStore>;
   /**
+   * What nodes of a cluster know of each other, in the database of that URL, and the key by which they know each other.
+   * Loads the code for it; opened once, by the caller that closes it.
+   */
+  cluster(options: { readonly url: string; readonly statementMs: number }): Promise<OpenedCluster>;
+  /**
    * The keys that protect secrets of teams. Rejects with CONFIG_INVALID when they cannot be read, or when there are
    * none and `mayCreate` is false: something was encrypted with one.
    */
@@ -71,6 +77,12 @@ export interface GatewayStore {
    * the caller disposes of the result.
    */
   vectors(model: string): Promise<VectorStore & AsyncDisposable>;
+}
+
+export interface OpenedCluster {
+  readonly store: ClusterStore;
+  /** The same for all gateways of one database, at least 32 bytes. */
+  readonly key: Uint8Array;
 }
 
 /** Opens a store of one kind. */

@@ -1,3 +1,4 @@
+import type { Cluster, ClusterDeps } from "./cluster-wiring.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
 import type { LoopGuard } from "./loop-guard.ts";
@@ -6,10 +7,12 @@ import type { Config } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { MessageTap } from "../../kernel/events/message-tap.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
+import type { Principal } from "../../kernel/principal.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
-import type { LoadLate } from "../../kernel/runtime/late-module.ts";
+import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
+import { createWaitingRequests } from "../../servers/upstream/waiting-requests.ts";
 import { createFleet, type Fleet } from "../../servers/instance/fleet/fleet.ts";
 import type { CatalogKeeper, DefinitionReview } from "../../servers/instance/instance-deps.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
@@ -43,6 +46,9 @@ export interface ServersDeps {
   readonly keeper: CatalogKeeper;
   readonly definitions: DefinitionReview;
   readonly people: Owners;
+  readonly principalOf: (id: PrincipalId) => Principal | undefined;
+  readonly version: string;
+  readonly store: ClusterDeps["store"];
   /** The page where a person logs in for an instance; undefined where people have no pages. */
   readonly loginPage: ((instance: InstanceId) => string) | undefined;
   /** Undefined while traces are off. */
@@ -58,6 +64,8 @@ export interface ServersDeps {
 export interface Servers extends AsyncDisposable {
   readonly fleet: Fleet;
   readonly logins: GatewayLogins;
+  /** This gateway among other nodes; undefined where it is alone. */
+  readonly cluster: LateCluster | undefined;
   /** What confined servers reach, as far as it was wanted. */
   readonly learnedNames: () => Promise<LearnedNames>;
   /** How many servers are waiting to be started. */
@@ -76,6 +84,9 @@ export function createServers(deps: ServersDeps): Servers {
     configFile: () => config().identity?.realFile ?? config().file,
     authorizeFor: logins.authorizeFor,
   });
+  const cluster =
+    config().settings.cluster === undefined ? undefined : createLateCluster(deps, connections.open, () => fleet);
+  const open = cluster?.open ?? connections.open;
   let mayStart = false;
   const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
     mayStart ? config().settings.instances[kind] : 0;
@@ -84,7 +95,7 @@ export function createServers(deps: ServersDeps): Servers {
     installs: createStartQueue(permits("parallelInstalls")),
   });
   const fleet: Fleet = createFleet({
-    open: deps.traces === undefined ? connections.open : traceOpening(connections.open, deps.traces),
+    open: deps.traces === undefined ? open : traceOpening(open, deps.traces),
     loginOf: logins.loginOf,
     loginPage: deps.loginPage && ((id) => deps.loginPage?.(fleet.clients.baseOf(id) ?? id) ?? ""),
     keeper: deps.keeper,
@@ -102,6 +113,7 @@ export function createServers(deps: ServersDeps): Servers {
   return {
     fleet,
     logins,
+    cluster,
     learnedNames: connections.learnedNames,
     get waitingStarts() {
       return starts.waiting;
@@ -111,7 +123,49 @@ export function createServers(deps: ServersDeps): Servers {
       starts.wake();
     },
     async [Symbol.asyncDispose]() {
+      await cluster?.close();
       await Promise.all([connections[Symbol.asyncDispose](), logins[Symbol.asyncDispose]()]);
     },
+  };
+}
+
+/** The part of a cluster that others need, while it may still be loading. */
+export interface LateCluster extends Pick<Cluster, "open" | "drain" | "close"> {
+  /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
+  start(): Promise<void>;
+  /** Undefined until it has joined. */
+  readonly joined: Cluster | undefined;
+}
+
+/** Loaded only where the configuration has a cluster. Instances wait until it has joined. */
+function createLateCluster(
+  { config, log, clock, version, store, loadLate, principalOf }: ServersDeps,
+  openHere: ClusterDeps["openHere"],
+  fleet: () => Fleet,
+): LateCluster {
+  const load = async () => await import("./cluster-wiring.ts");
+  let joined: Cluster | undefined;
+  const start = openOnce(async () => {
+    const { startCluster } = await loadLate("the cluster", load);
+    joined = await startCluster({
+      ...{ config, log, clock, version, store, openHere, waiting: createWaitingRequests },
+      ownerOf: (id) => fleet().get(id)?.owner ?? null,
+      find(id, owner) {
+        const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
+        // A person's instances are made when they are first looked at.
+        if (principal !== undefined) fleet().of(principal);
+        return fleet().get(id);
+      },
+    });
+    return joined;
+  });
+  return {
+    start: async () => void (await start()),
+    get joined() {
+      return joined;
+    },
+    open: async (...wanted) => await (await start()).open(...wanted),
+    drain: async (signal) => await joined?.drain(signal),
+    close: async () => await joined?.close(),
   };
 }

@@ -1,6 +1,7 @@
 import { exposureNames } from "../rows/exposures.ts";
 import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
+import { clusterRows } from "./cluster-rows.ts";
 import { enrichRows } from "../rows/enrich-rows.ts";
 import { leastClientTokens, profiledTools, type ClientProfile } from "../rows/client-profiles.ts";
 import { longestMs } from "../../kernel/limits.ts";
@@ -185,6 +186,10 @@ export const settingsTable = {
     example: "postgres://toolyard@db.example.com/toolyard",
     isReadAtStart: true,
   }),
+  cluster: optionalGroup(
+    "whether this gateway is one of several nodes that run each server once; it needs `database`",
+    clusterRows,
+  ),
   databaseSilenceMs: number({
     fallback: 30_000,
     min: 1_000,

@@ -15,6 +15,7 @@ import { asciiJson } from "../../wire/json/ascii-json.ts";
 import { parseErrorObject } from "../../wire/mcp/error-object.ts";
 import { withServerNamed } from "./questions/questions.ts";
 import type { ServerAnswer, ServerCall } from "./server-call.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { WaitingQuestions } from "./questions/waiting-questions.ts";
 
 /**
@@ -85,6 +86,7 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
   return async (call, params, conclude) => {
     const { instance, target, context } = call;
     let sent = false;
+    const begunMs = clock.monotonic();
     let request = toRequest(waitingQuestions, call, params, () => {
       sent = true;
     });
@@ -116,6 +118,10 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
         if (!(error instanceof GatewayError) || error.code === "DEFINITION_HELD") throw error;
         // A request that failed may have changed the server's state before it did.
         if (sent && instance.server.stateful) instance.users.note(presenceOf(context));
+        if (error.code === "INSTANCE_MOVED" && (await isPlacedAnew(error, context, clock.monotonic() - begunMs))) {
+          tries -= 1;
+          continue;
+        }
         const told = instance.noteFailure(error);
         if (tries > 1 || !mayRetry(call, error, sent)) throw told;
       }
@@ -201,7 +207,21 @@ function namedParams(
 
 function mayRetry({ instance, target, context }: ServerCall, error: GatewayError, sent: boolean): boolean {
   if (!instance.server.retry || context.signal.aborted) return false;
-  return (error.code === "UPSTREAM_CLOSED" || error.code === "CONNECT_FAILED") && (!sent || target.repeatable);
+  return retriedCodes.has(error.code) && (!sent || target.repeatable);
+}
+
+const retriedCodes: ReadonlySet<string> = new Set(["UPSTREAM_CLOSED", "CONNECT_FAILED", "OUTCOME_UNKNOWN"]);
+
+/** A server that moves to another node is somewhere again within a second or two. */
+const movingMs = 10_000;
+const againMs = 25;
+
+/** Waits a little before a call that did not reach its server looks again for where that is. */
+async function isPlacedAnew(error: GatewayError, { signal }: CallContext, sinceMs: number): Promise<boolean> {
+  if (sinceMs > movingMs || signal.aborted) return false;
+  await sleep(againMs);
+  if (signal.aborted) throw error;
+  return true;
 }
 
 /**

@@ -386,6 +386,30 @@ export const failures = {
     retry: true,
     hint: "Check whether the call took effect before you repeat it; the next call restarts or reconnects the server.",
   },
+  INSTANCE_MOVED: {
+    http: 503,
+    rpc: -31193,
+    retry: true,
+    hint: "The call did not reach the server, which is being moved to another node: call again.",
+  },
+  OUTCOME_UNKNOWN: {
+    http: 502,
+    rpc: -31194,
+    retry: false,
+    hint: "Check whether the call took effect before you repeat it; the next call starts the server at another node.",
+  },
+  NODE_FENCED: {
+    http: 503,
+    rpc: -31195,
+    retry: true,
+    hint: "This node could not renew its lease: look at its connection to the database. It serves again by itself.",
+  },
+  NODE_SILENT: {
+    http: 503,
+    rpc: -31196,
+    retry: true,
+    hint: "Call again in a few seconds: another node takes over when the lease of the silent one has run out.",
+  },
   UPSTREAM_PROTOCOL: {
     http: 502,
     rpc: -31052,

@@ -141,8 +141,8 @@ function withPlace(controller: AbortController): AbortController {
 }
 
 /** A promise, and the function that resolves it. */
-export function createSignal(): { readonly promise: Promise<void>; readonly done: () => void } {
-  let done = (): void => undefined;
-  const promise = new Promise<void>((resolve) => (done = resolve));
+export function createSignal<T = void>(): { readonly promise: Promise<T>; readonly done: (value: T) => void } {
+  let done: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((resolve) => (done = resolve));
   return { promise, done };
 }

@@ -72,6 +72,8 @@ export type InstanceEvent =
   | { readonly kind: "refused-login"; readonly cause: GatewayError }
   | { readonly kind: "noted"; readonly note: string | undefined }
   | { readonly kind: "idle" }
+  /** Its process is another node's from now on; `isKnown`: its tools are. */
+  | { readonly kind: "moved"; readonly isKnown: boolean }
   | { readonly kind: "stop" }
   | { readonly kind: "remove"; readonly why: RemovalReason };
 
@@ -116,6 +118,9 @@ export function transition(state: InstanceState, event: InstanceEvent, nowMs: nu
       return state.kind === "online" && state.note !== event.note ? { ...state, note: event.note } : state;
     case "idle":
       return state.kind === "online" || state.kind === "new" ? { kind: "dormant", sinceMs: nowMs } : state;
+    case "moved":
+      if (state.kind === "stopped" || state.kind === "failed") return state;
+      return event.isKnown ? { kind: "dormant", sinceMs: nowMs } : { kind: "new" };
     case "stop":
       return { kind: "stopped", sinceMs: nowMs };
   }

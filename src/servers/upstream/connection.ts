@@ -64,6 +64,8 @@ export interface Connection extends AsyncDisposable {
    * first. Never rejects. Absent where servers have no card.
    */
   readonly readCard?: (() => Promise<JsonObject | undefined>) | undefined;
+  /** The node that runs the server, where that is another one than this. */
+  readonly far?: { readonly node: string } | undefined;
   /** The start that opened it, while there are traces. */
   readonly startSpan?: TraceSpan | undefined;
 }
@@ -135,9 +137,11 @@ export type Reply =
   | { readonly kind: "result"; readonly result: JsonBytes }
   | { readonly kind: "error"; readonly error: JsonBytes };
 
-/** How a connection ended: on request, with the server's process, or by losing the server. */
+/** How a connection ended: on request, with the server's process, by losing the server, or because it moved. */
 export type Closed =
   | { readonly kind: "asked" }
+  /** Another node runs it, or is to: nothing is wrong with the server. `isLost`: its node was lost. */
+  | { readonly kind: "moved"; readonly node: string; readonly isLost?: boolean | undefined }
   | {
       readonly kind: "exited";
       readonly code: number | null;

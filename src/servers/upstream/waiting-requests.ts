@@ -15,7 +15,7 @@ export interface WaitingRequests {
   take(id: number): WaitingRequest | undefined;
   /** Rejects a request if it is still waiting. */
   fail(id: number, error: GatewayError): void;
-  failAll(error: () => GatewayError): void;
+  failAll(error: (request: UpstreamRequest) => GatewayError): void;
   /** Call when the request has made progress: the allowed silence begins again. */
   noteLife(entry: WaitingRequest): void;
   /**
@@ -110,7 +110,7 @@ export function createWaitingRequests({ server, sendCancel, onTimeout }: Waiting
     take,
     fail,
     failAll(error) {
-      for (const { id } of waiting.values()) fail(id, error());
+      for (const { id, request } of waiting.values()) fail(id, error(request));
       // The connection is over. Its alarm would keep all of it in memory until a deadline that no longer matters.
       alarm.clear();
     },

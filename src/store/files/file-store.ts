@@ -185,6 +185,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       const { driverFolder } = shared;
       return createSqlStore({ folder, database, driverFolder, auditKey: key, redact, clock, keep });
     },
+    cluster: async (options) => await openCluster(shared, options),
     keyRing: async (mayCreate) => await openKeyRing(folder, shared.keys, mayCreate),
     async learned() {
       const { createLearnedFile } = await loadLearned();
@@ -196,14 +197,22 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       const onFailure = warnOf("phrases", "phrases that a model wrote cannot be kept");
       return createLearnedFile(join(folder, "phrases.json"), onFailure);
     },
-    async vectors(model) {
-      const { createVectorFile } = await import("./vector-file.ts");
-      const onFailure = warnOf("vectors", "vectors of tools cannot be saved");
-      const file = createVectorFile({ path: join(folder, "vectors.bin"), model, onFailure });
-      await file.load();
-      return file;
-    },
+    vectors: async (model) => await openVectors(folder, model, warnOf("vectors", "vectors of tools cannot be saved")),
   };
+}
+
+async function openVectors(folder: string, model: string, onFailure: (error: unknown) => void) {
+  const { createVectorFile } = await import("./vector-file.ts");
+  const file = createVectorFile({ path: join(folder, "vectors.bin"), model, onFailure });
+  await file.load();
+  return file;
+}
+
+/** Connections of its own, in the thread that serves: one that hangs must lose its lease. */
+async function openCluster({ auditKey }: SharedForRecords, options: Parameters<GatewayStore["cluster"]>[0]) {
+  const load = async () => await Promise.all([import("../sql/postgres/cluster-database.ts"), import("pg"), auditKey()]);
+  const [{ openClusterDatabase }, { default: pg }, key] = await load();
+  return { store: openClusterDatabase(pg, options), key };
 }
 
 /** Opens the store of a data directory, for gateways and commands alike. */

@@ -20,9 +20,12 @@ const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
 
 const nothing: Listening = Object.freeze({ open: 0, works: false, stop: () => undefined });
+/** The node that runs the server listens, and tells. */
+const elsewhere: Listening = Object.freeze({ ...nothing, works: true });
 
 /** Listens as long as the connection lives. Notifications arrive through the connection's events, like all others. */
 export function listenForChanges(connection: Connection, clock: Clock): Listening {
+  if (connection.far !== undefined) return elsewhere;
   const filter = filterFor(connection.peer.capabilities);
   if (connection.peer.era !== "modern" || filter === undefined) return nothing;
   const params = [["notifications", Buffer.from(asciiJson(filter), "latin1")]] as const;

@@ -14,6 +14,7 @@ export function toClosedCause(
       data: { exitCode: closed.code, signal: closed.signal, stderr: closed.stderr },
     });
   }
+  if (closed.kind === "moved") return new GatewayError("INSTANCE_MOVED", `${server} runs at another node by now`);
   const message = closed.kind === "lost" ? closed.reason : `${server} was stopped`;
   return hasProcess
     ? new GatewayError("UPSTREAM_CLOSED", message, { data: { stderr } })
@@ -30,7 +31,14 @@ export function toEndReason(closed: Closed): string {
   if (isCleanEnd(closed)) return "it ended on its own: exit code 0";
   if (closed.kind === "exited")
     return closed.signal === null ? `it crashed: exit code ${closed.code}` : `it crashed: killed by ${closed.signal}`;
+  if (closed.kind === "moved")
+    return closed.isLost === true ? `its node ${closed.node} was lost` : `it moved away from ${closed.node}`;
   return closed.kind === "lost" ? `its connection was lost: ${closed.reason}` : "it was stopped";
+}
+
+/** The server is elsewhere, or no node may run it now: nothing is wrong with it, and another start finds out. */
+export function isElsewhere({ code }: GatewayError): boolean {
+  return code === "INSTANCE_MOVED" || code === "NODE_FENCED" || code === "NODE_SILENT";
 }
 
 /** A new error object for each caller, because each needs its own stack and may be changed on its way. */

@@ -6,6 +6,7 @@ import {
   copyOf,
   exitOf,
   isCleanEnd,
+  isElsewhere,
   toClosedCause,
   toEndReason,
   withStartHint,
@@ -19,7 +20,7 @@ import type { ServerEvents } from "../lists/server-events.ts";
 import { atLoginPage, toReason, toRefusal } from "../state-status.ts";
 import type { Users } from "../users.ts";
 import type { Waiters } from "../waiters.ts";
-import type { CrashVerdict } from "../state.ts";
+import type { CrashVerdict, InstanceEvent } from "../state.ts";
 
 /**
  * Handles failed starts, crashes and lost connections: it sets the state, and plans another start where one makes
@@ -63,7 +64,7 @@ export interface RecoveryParts {
   readonly serverEvents: ServerEvents;
 }
 
-type Deps = Pick<InstanceDeps, "clock" | "events" | "settings" | "loginPage">;
+type Deps = Pick<InstanceDeps, "clock" | "events" | "settings" | "loginPage" | "catalog">;
 
 /** No start is planned at first. */
 export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
@@ -78,17 +79,15 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
     cancelRetry = undefined;
   }
 
+  const leave = (): void => life.apply({ kind: "moved", isKnown: deps.catalog.get(life.id) !== undefined });
+
   function startFailed(cause: GatewayError): void {
-    if (cause.code === "UPSTREAM_CLOSED" && canCrash) crashed(withStartHint(cause), 0);
-    else if (cause.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: toTold(cause) });
-    else if (cause.code === "CONNECT_FAILED" || cause.code === "UPSTREAM_HTTP" || cause.code === "UPSTREAM_CLOSED")
-      life.apply({ kind: "unreachable", cause });
-    else life.apply({ kind: "start-failed", cause });
-    waiters.rejectAll(() =>
-      life.state.kind === "backoff"
-        ? copyOf(life.state.cause, withStderrSummary(cause))
-        : toRefusal(life.server.slug, life.state),
-    );
+    if (isElsewhere(cause)) leave();
+    // What became of it at another node, which looks after it.
+    else if (cause.data?.["node"] === undefined && cause.code === "UPSTREAM_CLOSED" && canCrash)
+      crashed(withStartHint(cause), 0);
+    else life.apply(toStartEvent(cause, toTold));
+    waiters.rejectAll(() => toStartRefusal(life, cause));
   }
 
   function crashed(cause: GatewayError, uptimeMs: number): void {
@@ -125,6 +124,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
     connectionClosed(closed) {
       users.processEnded(toEndReason(closed));
       if (closed.kind === "asked") return;
+      if (closed.kind === "moved" && life.state.kind === "online") return leave();
       if (isCleanEnd(closed) && life.state.kind === "online") return fallAsleep(life, deps);
       const cause = toClosedCause(life.server.slug, canCrash, closed, serverEvents.sinceStart);
       if (attempts.fail(cause)) return;
@@ -151,6 +151,20 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
       attempts.start("recovery");
     },
   };
+}
+
+function toStartEvent(cause: GatewayError, toTold: (failure: GatewayError) => GatewayError): InstanceEvent {
+  if (cause.data?.["node"] !== undefined || unreachable.has(cause.code)) return { kind: "unreachable", cause };
+  if (cause.code === "SERVER_NEEDS_LOGIN") return { kind: "refused-login", cause: toTold(cause) };
+  return { kind: "start-failed", cause };
+}
+
+const unreachable: ReadonlySet<string> = new Set(["CONNECT_FAILED", "UPSTREAM_HTTP", "UPSTREAM_CLOSED"]);
+
+/** What those are told who wait for a start that failed. */
+function toStartRefusal({ state, server }: Pick<Life, "state" | "server">, cause: GatewayError): GatewayError {
+  if (isElsewhere(cause)) return copyOf(cause);
+  return state.kind === "backoff" ? copyOf(state.cause, withStderrSummary(cause)) : toRefusal(server.slug, state);
 }
 
 /** A server that ended in good order is started again by the next call. */

@@ -138,6 +138,7 @@ async function ask(link: Link, method: string, timeoutMs: number): Promise<void>
 function endedError(server: string, why: Closed): GatewayError {
   switch (why.kind) {
     case "asked":
+    case "moved":
       return new GatewayError("UPSTREAM_CLOSED", `${server} was stopped`);
     case "lost":
       return new GatewayError("UPSTREAM_CLOSED", why.reason);

@@ -222,23 +222,32 @@ async function enter<Tables>(db: Kysely<Tables>, team: string, kind: Transaction
 }
 
 function openPool(options: LinkOptions, name: keyof typeof schemaOf, sockets: Set<Socket>) {
-  const { pg, limits } = options;
-  const pool = new pg.Pool({
-    ...configOf(options, { schema: schemaOf[name] }),
-    max: limits.connections,
-    connectionTimeoutMillis: limits.statementMs,
-    idleTimeoutMillis: 60_000,
-  });
-  // Of an idle connection: the feed notices the same.
-  pool.on("error", () => undefined);
+  const pool = openPlainPool(options, schemaOf[name]);
   pool.on("connect", (client) => {
-    // The pool listens to those that it has at home. One that is lost between two statements of a transaction would
-    // take the thread with it; the next statement says so as well.
-    client.on("error", () => undefined);
     const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
     sockets.add(stream);
     stream.once("close", () => sockets.delete(stream));
   });
+  return pool;
+}
+
+/** Connections to the database, of whose loss the next statement tells. */
+export function openPlainPool(
+  options: Pick<LinkOptions, "pg" | "url"> & { readonly limits: Pick<LinkLimits, "connections" | "statementMs"> },
+  schema?: string,
+) {
+  const { pg, limits } = options;
+  const pool = new pg.Pool({
+    ...configOf(options, { schema }),
+    max: limits.connections,
+    connectionTimeoutMillis: limits.statementMs,
+    idleTimeoutMillis: 60_000,
+  });
+  // Of an idle connection: the next statement tells the same.
+  pool.on("error", () => undefined);
+  // The pool listens to those that it has at home. One that is lost between two statements of a transaction would
+  // take the thread with it; the next statement says so as well.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   return pool;
 }
 
@@ -265,7 +274,7 @@ async function requireSameKey(client: Client, key: Uint8Array): Promise<void> {
 }
 
 interface ClientNeeds {
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   readonly statementMs?: number;
 }
 
@@ -280,7 +289,10 @@ export function createClient(options: Pick<LinkOptions, "pg" | "url" | "limits">
   return client;
 }
 
-function configOf({ pg, url, limits }: Pick<LinkOptions, "pg" | "url" | "limits">, needs: ClientNeeds): ClientConfig {
+function configOf(
+  { pg, url, limits }: Pick<LinkOptions, "pg" | "url"> & { readonly limits: Pick<LinkLimits, "statementMs"> },
+  needs: ClientNeeds,
+): ClientConfig {
   const { schema = schemaOf.state, statementMs = limits.statementMs } = needs;
   return {
     connectionString: url,

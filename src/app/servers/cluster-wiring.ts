@@ -1,0 +1,212 @@
+import { createHash, hkdfSync } from "node:crypto";
+import { hostname, networkInterfaces } from "node:os";
+import type { Config } from "../../config/config.ts";
+import { createMembership, type KnownNode, type Membership } from "../../cluster/leases/node-membership.ts";
+import { createPeerClient, type PeerClient } from "../../cluster/peers/peer-client.ts";
+import type { FarOptions } from "../../cluster/peers/far-connection.ts";
+import { createPeerNetwork, splitAddress, Unreachable } from "../../cluster/peers/peer-links.ts";
+import { createPeerHost } from "../../cluster/peers/peer-host.ts";
+import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
+import { createPlacement } from "../../cluster/placement/placement.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
+import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
+import type { ClusterStore, NodeKey } from "../../store/cluster-store.ts";
+import type { GatewayStore } from "../../store/store.ts";
+
+export interface ClusterDeps {
+  readonly config: () => Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly store: Pick<GatewayStore, "cluster">;
+  readonly openHere: OpenConnection;
+  readonly waiting: FarOptions["waiting"];
+  /** The instance, made for its owner where it was not used here before. */
+  readonly find: (instance: InstanceId, owner: string | null) => Instance | undefined;
+  readonly ownerOf: (instance: InstanceId) => string | null;
+}
+
+/** This gateway as a node of a cluster. */
+export interface Cluster {
+  readonly open: OpenConnection;
+  nodes(): readonly KnownNode[];
+  readonly membership: Membership;
+  /** The database has lost changes: what this node owns may be somebody else's. */
+  noteLoss(): void;
+  /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
+  drain(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the database of the cluster, listens for other nodes, and joins. */
+export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
+  const { config, clock, log } = deps;
+  const { settings } = config();
+  const { node = hostname(), listen, advertise, leaseMs } = settings.cluster ?? missing();
+  const { store, key } = await deps.store.cluster({
+    url: settings.database ?? missing(),
+    // A statement that takes longer than the time between two renewals is as good as none.
+    statementMs: Math.max(500, Math.round(leaseMs / 5)),
+  });
+  const startedAtMs = clock.now();
+  let port = 0;
+  const { host } = splitAddress(listen);
+  const address = (): string => advertise ?? `${ownAddress(host)}:${port}`;
+  const reaching = createReach({ ...deps, network: () => network, silenceMs: leaseMs });
+  const membership: Membership = createMembership({
+    ...{ store, clock, log, leaseMs, address, id: node },
+    info: () => ({
+      version: deps.version,
+      startedAtMs,
+      config: hashOf(config()),
+      instances: placed.size,
+    }),
+    areAllCutOff: async (others) => await areCutOff(others, reaching.reach, leaseMs),
+    onRenewed(owned) {
+      reaching.leave(membership.nodes());
+      placed.tidy();
+      if (owned < placed.size) void placedOf(store, membership, placed);
+    },
+  });
+  const peerHost = createPeerHost({
+    node,
+    find: (instance, owner) => deps.find(instance as InstanceId, owner),
+    holds: (instance) => placed.holds(instance),
+    isStopping: () => membership.isDraining,
+    tell: () => ({ reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 }),
+  });
+  const network = createPeerNetwork({
+    key: new Uint8Array(hkdfSync("sha256", key, "", "toolyard peers", 32)),
+    me: () => membership.me,
+    host,
+    port: splitAddress(listen).port,
+    bodyBytes: Math.max(settings.limits.upstreamMessageBytes, settings.limits.requestBodyBytes),
+    onPeer: (_peer, frames) => peerHost.serve(frames),
+  });
+  const placement = createPlacement({
+    ...{ store, membership, clock, reach: reaching.reach },
+    isMine: (instance) => placed.isMine(instance),
+  });
+  const placed: PlacedInstances = createPlacedInstances({
+    ...{ store, membership, placement, clock, host: peerHost },
+    ...{ openHere: deps.openHere, ownerOf: deps.ownerOf },
+  });
+  membership.onFenced(placed.loseAll);
+  port = await network.listen();
+  await membership.start();
+  return {
+    open: placed.open,
+    nodes: membership.nodes,
+    membership,
+    noteLoss: () => membership.begin("the database has lost changes"),
+    async drain(signal) {
+      await membership.drain();
+      await placed.handOver(signal);
+    },
+    async close() {
+      await membership.leave();
+      reaching.close();
+      await network.close();
+      await store.close();
+    },
+  };
+}
+
+function missing(): never {
+  throw new Error("a cluster needs `cluster` and `database`");
+}
+
+async function placedOf(store: ClusterStore, membership: Membership, placed: PlacedInstances): Promise<void> {
+  const { me } = membership;
+  const owned = await store.owned(me).catch(() => undefined);
+  if (owned !== undefined && membership.me.epoch === me.epoch) placed.loseOthers(owned);
+}
+
+interface ReachDeps extends Pick<ClusterDeps, "clock" | "log" | "waiting"> {
+  readonly network: () => ReturnType<typeof createPeerNetwork>;
+  /** A node of which nothing is heard for so long is left. */
+  readonly silenceMs: number;
+}
+
+const nameOf = ({ id, epoch }: NodeKey): string => `${id} ${epoch}`;
+
+/** One client for each life of a node; a link that ended is made again by the next who needs it. */
+function createReach({ network, waiting, clock, log, silenceMs }: ReachDeps) {
+  const clients = new Map<string, Promise<PeerClient>>();
+
+  async function connect(node: NodeKey & { readonly address: string }): Promise<PeerClient> {
+    const client = createPeerClient(await network().dial(node), waiting);
+    const look = (): void =>
+      void clock.after(silenceMs / 5, () => {
+        if (client.isOpen) client.ask("reach", silenceMs).then(look, client.close);
+      });
+    look();
+    void client.closed.then(() => {
+      clients.delete(nameOf(node));
+      log.info({ component: "cluster", node: node.id }, `the link to ${node.id} has ended`);
+    });
+    return client;
+  }
+
+  /** The lives of nodes that are over are left: callers that wait there are told. */
+  function leave(nodes: readonly KnownNode[]): void {
+    const alive = new Set(nodes.filter(({ state }) => state !== "dead").map(nameOf));
+    for (const [name, client] of clients)
+      if (!alive.has(name))
+        client.then(
+          ({ close }) => close(),
+          () => undefined,
+        );
+  }
+
+  return {
+    async reach(node: NodeKey & { readonly address: string }): Promise<PeerClient> {
+      const name = nameOf(node);
+      const known = clients.get(name) ?? connect(node);
+      clients.set(name, known);
+      try {
+        return await known;
+      } catch (error) {
+        if (clients.get(name) === known) clients.delete(name);
+        throw error;
+      }
+    },
+    leave,
+    close: () => leave([]),
+  };
+}
+
+const askMs = 500;
+
+/** Whether all of these answer, and none of them reaches the database: then no one can take anything over. */
+async function areCutOff(
+  others: readonly KnownNode[],
+  reach: ReturnType<typeof createReach>["reach"],
+  leaseMs: number,
+): Promise<boolean> {
+  const answers = others.map(async (node) => {
+    try {
+      const client = await reach(node);
+      return (await client.ask("reach", Math.min(askMs, leaseMs / 5)))["reaches"] === false;
+    } catch (error) {
+      return error instanceof Unreachable && error.isGone;
+    }
+  });
+  return (await Promise.all(answers)).every(Boolean);
+}
+
+function hashOf({ servers }: Config): string {
+  return createHash("sha256")
+    .update(servers.map(({ slug, hash }) => `${slug} ${hash}`).join("\n"))
+    .digest("hex");
+}
+
+/** The address by which others reach this machine, where the configuration names none. */
+function ownAddress(host: string): string {
+  if (host !== "0.0.0.0" && host !== "::") return host.includes(":") ? `[${host}]` : host;
+  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+}

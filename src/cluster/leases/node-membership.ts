@@ -1,0 +1,222 @@
+import type { ClusterStore, NodeInfo, NodeKey, NodeRow, NodeState } from "../../store/cluster-store.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { Log } from "../../kernel/runtime/log.ts";
+
+/** A node, as this one knows it. */
+export interface KnownNode extends Omit<NodeRow, "leftMs"> {
+  /** When its lease ends, by this node's monotonic clock. */
+  readonly leasedUntilMs: number;
+}
+
+/** This node among others: its lease, and theirs as far as they are known. */
+export interface Membership {
+  readonly me: NodeKey;
+  /** Whether this node may serve what it owns: one comparison, to be made before each write to a server. */
+  readonly isLeased: boolean;
+  /** Whether it takes nothing new. */
+  readonly isDraining: boolean;
+  nodes(): readonly KnownNode[];
+  /** Monotonic ms of the last time that the database answered. */
+  readonly reachedAtMs: number;
+  /** Joins, and renews from then on. Resolves when it has a lease for the first time. */
+  start(): Promise<void>;
+  /** Its lease is lost: what it owns ends now. Called before anybody else may take over. */
+  onFenced(listener: () => void): void;
+  /** Ends this life of the node and begins another: nothing that it owned is its own any more. */
+  begin(why: string): void;
+  drain(): Promise<void>;
+  /** Ends its life, and stops renewing. */
+  leave(): Promise<void>;
+}
+
+export interface MembershipDeps {
+  readonly store: ClusterStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly id: string;
+  readonly address: () => string;
+  readonly leaseMs: number;
+  readonly info: () => NodeInfo;
+  /** Whether every other node that has a lease answers, and none of them reaches the database. */
+  readonly areAllCutOff: (others: readonly KnownNode[]) => Promise<boolean>;
+  /** The lease was renewed: how the others are, and how many instances the database says are this node's. */
+  readonly onRenewed: (owned: number) => void;
+}
+
+/** A node stops serving this long before its lease ends by the database's clock. */
+const marginMs = 500;
+/** While the database is away for all nodes, none can take over. An agreement on that holds for so long. */
+const agreedMs = 1_000;
+
+/** One life of the node after another, and its lease. */
+interface Lives {
+  readonly me: NodeKey;
+  readonly hasLife: boolean;
+  /** Monotonic ms until which it may serve; in the past where it may not. */
+  deadlineMs: number;
+  readonly reachedAtMs: number;
+  readonly nodes: readonly KnownNode[];
+  /** Joins where it has no life, and renews. Rejects while the database is away. */
+  renew(): Promise<void>;
+  lose(why: string): void;
+}
+
+function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () => void): Lives {
+  const { store, clock, log, id, leaseMs } = deps;
+  let epoch = 0;
+  let hasLife = false;
+  let deadlineMs = Number.NEGATIVE_INFINITY;
+  let reachedAtMs = Number.NEGATIVE_INFINITY;
+  let nodes: readonly KnownNode[] = [];
+  const about = () => ({ leaseMs, state: stateOf(), info: deps.info() });
+
+  /** The lease counts from before the question was sent. */
+  function extend(sentMs: number): void {
+    reachedAtMs = clock.monotonic();
+    deadlineMs = Math.max(deadlineMs, sentMs + leaseMs - marginMs);
+  }
+
+  function lose(why: string): void {
+    hasLife = false;
+    deadlineMs = Number.NEGATIVE_INFINITY;
+    log.warn({ component: "cluster", node: id, epoch }, `this node serves none of its servers: ${why}`);
+    onLost();
+  }
+
+  async function join(): Promise<void> {
+    const sentMs = clock.monotonic();
+    epoch = await store.join({ id, address: deps.address(), leastEpoch: epoch + 1, ...about() });
+    hasLife = true;
+    extend(sentMs);
+    log.info({ component: "cluster", node: id, epoch }, `joined as ${id}`);
+  }
+
+  return {
+    get me() {
+      return { id, epoch };
+    },
+    get hasLife() {
+      return hasLife;
+    },
+    get deadlineMs() {
+      return deadlineMs;
+    },
+    set deadlineMs(next) {
+      deadlineMs = next;
+    },
+    get reachedAtMs() {
+      return reachedAtMs;
+    },
+    get nodes() {
+      return nodes;
+    },
+    async renew() {
+      if (!hasLife) await join();
+      const sentMs = clock.monotonic();
+      const { isMine, owned, nodes: rows } = await store.renew({ id, epoch }, about());
+      if (!isMine) return lose("another life of it has begun, or it was found dead");
+      extend(sentMs);
+      nodes = rows.map(({ leftMs, ...node }) => ({ ...node, leasedUntilMs: reachedAtMs + leftMs }));
+      deps.onRenewed(owned);
+    },
+    lose,
+  };
+}
+
+/** Has no lease before `start`. */
+export function createMembership(deps: MembershipDeps): Membership {
+  const { store, clock, id, leaseMs } = deps;
+  const listeners: (() => void)[] = [];
+  let state: NodeState = "ready";
+  let isOver = false;
+  let cancel: () => void = () => undefined;
+  let running: Promise<void> = Promise.resolve();
+  const lives = createLives(
+    deps,
+    () => state,
+    () => listeners.forEach((tell) => tell()),
+  );
+  const isUneasy = (): boolean => clock.monotonic() > lives.deadlineMs - leaseMs / 2;
+
+  async function beat(): Promise<void> {
+    try {
+      await lives.renew();
+    } catch (error) {
+      if (!lives.hasLife) return;
+      const nowMs = clock.monotonic();
+      const others = lives.nodes.filter((node) => node.id !== id && node.state !== "dead");
+      // Asked early enough that the answer comes before the deadline.
+      if (isUneasy() && (await deps.areAllCutOff(others)))
+        lives.deadlineMs = Math.max(lives.deadlineMs, nowMs + agreedMs);
+      if (clock.monotonic() >= lives.deadlineMs && lives.hasLife)
+        lives.lose(`the database is away (${error instanceof Error ? error.message : ""})`);
+    }
+  }
+
+  function next(): void {
+    if (isOver) return;
+    const delayMs = lives.hasLife && isUneasy() ? Math.min(leaseMs / 5, agreedMs / 4) : leaseMs / 5;
+    cancel = clock.after(delayMs, () => {
+      running = beat().finally(next);
+    });
+  }
+
+  return {
+    get me() {
+      return lives.me;
+    },
+    get isLeased() {
+      return clock.monotonic() < lives.deadlineMs;
+    },
+    get isDraining() {
+      return state !== "ready";
+    },
+    nodes: () => lives.nodes,
+    get reachedAtMs() {
+      return lives.reachedAtMs;
+    },
+    async start() {
+      running = beat();
+      await running;
+      next();
+      watchDeadline(clock, () => (lives.hasLife ? lives.deadlineMs : Number.POSITIVE_INFINITY), {
+        isOver: () => isOver,
+        onPassed: () => lives.lose("its lease has run out"),
+      });
+    },
+    onFenced: (listener) => void listeners.push(listener),
+    begin(why) {
+      if (lives.hasLife) lives.lose(why);
+    },
+    async drain() {
+      state = "draining";
+      cancel();
+      await running;
+      running = beat().finally(next);
+      await running;
+    },
+    async leave() {
+      isOver = true;
+      cancel();
+      await running;
+      if (lives.hasLife) await store.markDead(lives.me).catch(() => undefined);
+      lives.deadlineMs = Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+interface DeadlineWatch {
+  readonly isOver: () => boolean;
+  readonly onPassed: () => void;
+}
+
+/** A renewal that hangs must not keep the end of the lease from being noticed. */
+function watchDeadline(clock: Clock, deadline: () => number, { isOver, onPassed }: DeadlineWatch): void {
+  const look = (): void => {
+    if (isOver()) return;
+    const leftMs = deadline() - clock.monotonic();
+    if (leftMs <= 0) onPassed();
+    clock.after(Number.isFinite(leftMs) && leftMs > 0 ? Math.min(leftMs + 1, 250) : 250, look);
+  };
+  look();
+}

@@ -1,0 +1,241 @@
+import { hasProcess } from "../../config/entry/transports.ts";
+import type { ServerConfig } from "../../config/config.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { InstanceId } from "../../kernel/ids.ts";
+import { createSignal } from "../../kernel/runtime/abort.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { OpenConnection, Opened } from "../../servers/instance/instance-deps.ts";
+import type { Closed, ConnectionEvents } from "../../servers/upstream/connection.ts";
+import type { ClusterStore } from "../../store/cluster-store.ts";
+import type { Membership } from "../leases/node-membership.ts";
+import { moved } from "../peers/messages.ts";
+import type { PeerHost } from "../peers/peer-host.ts";
+import { heirOf, type Placement } from "./placement.ts";
+
+/** What this node runs, and the way in which instances are opened in a cluster. */
+export interface PlacedInstances {
+  /** Opens a connection to the server here, or to the node that runs it. */
+  readonly open: OpenConnection;
+  /** Whether this node runs it, and may write to it now. */
+  holds(instance: string): boolean;
+  isMine(instance: string): boolean;
+  readonly size: number;
+  /** Gives back what could not be given back while the database was away. */
+  tidy(): void;
+  /** Everything ends at once: the lease is lost. */
+  loseAll(): void;
+  /** Ends those that the database says are not this node's. */
+  loseOthers(owned: readonly string[]): void;
+  /** Hands everything over to others: waits for running calls until the signal aborts. */
+  handOver(signal: AbortSignal): Promise<void>;
+}
+
+export interface PlacedDeps {
+  readonly openHere: OpenConnection;
+  readonly store: Pick<ClusterStore, "release">;
+  readonly membership: Membership;
+  readonly placement: Placement;
+  readonly host: Pick<PeerHost, "tellEvent">;
+  readonly clock: Clock;
+  /** Whose an instance is, by its id; null where everybody's. */
+  readonly ownerOf: (instance: InstanceId) => string | null;
+}
+
+/** One instance that this node has claimed. */
+interface Holding {
+  /** Set while it is handed over: it takes nothing new. */
+  isParting: boolean;
+  opened: Opened | undefined;
+  /** Makes its connection end as one that moved. */
+  lose: () => void;
+  /** Settles when nothing of it runs here any more. */
+  gone: Promise<void>;
+}
+
+/** Instances that are handed over at once: each start elsewhere takes a processor. */
+const mostPartings = 16;
+const lookMs = 20;
+/** How long an instance is looked for, from its first try on. */
+const patienceMs = 10_000;
+
+export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
+  const { openHere, placement, clock } = deps;
+  const holdings = new Map<string, Holding>();
+  const claims = createClaims(deps, holdings);
+
+  const open: OpenConnection = async (server, instance, options, signal) => {
+    if (!isOwned(server)) return await openHere(server, instance, options, signal);
+    const sinceMs = clock.monotonic();
+    const wanted = { instance, owner: deps.ownerOf(instance), server: server.slug };
+    for (;;) {
+      await holdings.get(instance)?.gone;
+      const place = await placement.place({ instance, server: server.slug, sinceMs }, signal);
+      if (place.kind === "here") return await claims.open(server, instance, options, signal);
+      try {
+        return await place.client.open(wanted, options.events, signal);
+      } catch (error) {
+        const isMoved = error instanceof GatewayError && error.code === "INSTANCE_MOVED";
+        if (!isMoved || clock.monotonic() - sinceMs > patienceMs) throw error;
+        await pause(clock);
+      }
+    }
+  };
+
+  async function part(holding: Holding, signal: AbortSignal): Promise<void> {
+    holding.isParting = true;
+    while ((holding.opened?.pending().length ?? 0) > 0 && !signal.aborted) await pause(clock);
+    holding.lose();
+    await holding.gone;
+  }
+
+  return {
+    open,
+    holds: claims.holds,
+    isMine: claims.isUnreleased,
+    get size() {
+      return holdings.size;
+    },
+    tidy: claims.tidy,
+    loseAll() {
+      claims.forget();
+      for (const { lose } of holdings.values()) lose();
+    },
+    loseOthers(owned) {
+      const own = new Set(owned);
+      for (const [instance, { lose }] of holdings) if (!own.has(instance)) lose();
+    },
+    async handOver(signal) {
+      const waiting = [...holdings.values()];
+      const work = async (): Promise<void> => {
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await part(next, signal);
+      };
+      await Promise.all(Array.from({ length: mostPartings }, work));
+    },
+  };
+}
+
+async function pause(clock: Clock): Promise<void> {
+  await new Promise<void>((resolve) => clock.after(lookMs, resolve));
+}
+
+/** Instances that this node has claimed: opens them, and gives them back when they have ended. */
+function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
+  const { openHere, membership, clock, host } = deps;
+  /** What could not be given back: by the database it is this node's, so it may start it again without asking. */
+  const unreleased = new Set<string>();
+
+  const holds = (instance: string): boolean => {
+    const held = holdings.get(instance);
+    return held !== undefined && !held.isParting && membership.isLeased;
+  };
+
+  async function giveBack(instance: string): Promise<void> {
+    const heir = membership.isDraining ? heirOf(membership, clock)?.id : undefined;
+    try {
+      await deps.store.release(instance, membership.me, heir);
+      unreleased.delete(instance);
+    } catch {
+      unreleased.add(instance);
+    }
+  }
+
+  const open: OpenConnection = async (server, instance, options, signal) => {
+    const node = membership.me.id;
+    const lost = new AbortController();
+    const { promise: gone, done: settleGone } = createSignal();
+    const { promise: leaving, done: leave } = createSignal<Closed>();
+    const holding: Holding = {
+      ...{ isParting: false, opened: undefined, gone },
+      lose() {
+        lost.abort(moved(server.slug, node));
+        leave({ kind: "moved", node });
+      },
+    };
+    holdings.set(instance, holding);
+
+    async function release(): Promise<void> {
+      if (holdings.get(instance) !== holding) return;
+      await giveBack(instance);
+      holdings.delete(instance);
+      settleGone();
+    }
+
+    try {
+      const events = withPeers(options.events, instance, host);
+      const opened = await openHere(server, instance, { ...options, events }, AbortSignal.any([signal, lost.signal]));
+      holding.opened = opened;
+      const closed = Promise.race([opened.closed, leaving]);
+      return placed({ opened, closed, release, holds: () => holds(instance), server, node });
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  };
+
+  return {
+    ...{ open, holds },
+    isUnreleased: (instance: string) => unreleased.has(instance),
+    tidy() {
+      for (const instance of unreleased) if (!holdings.has(instance)) void giveBack(instance);
+    },
+    forget: () => unreleased.clear(),
+  };
+}
+
+/** What holds something that may not be there twice: processes, and servers that keep state for one client. */
+function isOwned({ transport, stateful }: ServerConfig): boolean {
+  return hasProcess(transport) || stateful;
+}
+
+/** Other nodes hear what the server says on its own, too. */
+function withPeers(events: ConnectionEvents, instance: string, host: Pick<PeerHost, "tellEvent">): ConnectionEvents {
+  return {
+    ...events,
+    onNotification(method, params, audience) {
+      events.onNotification(method, params, audience);
+      host.tellEvent(instance, method, params, audience);
+    },
+    onSessionReplaced() {
+      events.onSessionReplaced?.();
+      host.tellEvent(instance);
+    },
+  };
+}
+
+interface PlacedParts {
+  readonly opened: Opened;
+  readonly closed: Promise<Closed>;
+  readonly release: () => Promise<void>;
+  readonly holds: () => boolean;
+  readonly server: ServerConfig;
+  readonly node: string;
+}
+
+/** A connection that looks at the lease once more before each write. */
+function placed({ opened, closed, release, holds, server, node }: PlacedParts): Opened {
+  return {
+    ...(opened.pid === undefined ? {} : { pid: opened.pid }),
+    peer: opened.peer,
+    request: async (request) => {
+      if (!holds()) throw moved(server.slug, node);
+      return await opened.request(request);
+    },
+    async notify(method, params) {
+      if (holds()) await opened.notify(method, params);
+    },
+    closed,
+    get inFlight() {
+      return opened.inFlight;
+    },
+    pending: () => opened.pending(),
+    get lastActivityMs() {
+      return opened.lastActivityMs;
+    },
+    readCard: opened.readCard,
+    startSpan: opened.startSpan,
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      await release();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import type { Pool } from "pg";
+import type { Claimed, ClusterStore, NodeKey, NodeRow } from "../../cluster-store.ts";
+import type { PgModule } from "./postgres-dialect.ts";
+import { openPlainPool } from "./postgres-link.ts";
+
+/** A schema of its own: backups of the state do not have it. */
+const schema = "toolyard_cluster";
+/** Any number: the lock of those who make the tables. */
+const setupLock = 7_402_886_519;
+/** Two nodes may judge a lease by clocks that are this far apart. */
+const graceMs = 250;
+/** How long rows are kept that mean nothing any more. */
+const keptNodes = "1 hour";
+const keptInstances = "30 days";
+
+const setup = `
+  create schema if not exists ${schema};
+  create table if not exists ${schema}.nodes (
+    id text primary key, epoch bigint not null, until timestamptz not null, state text not null,
+    address text not null, info jsonb not null);
+  create table if not exists ${schema}.owners (
+    instance text primary key, node text, node_epoch bigint, epoch bigint not null, heir text,
+    at timestamptz not null default now());
+  create index if not exists owners_by_node on ${schema}.owners (node);`;
+
+const nodeColumns = `n.id, n.epoch::float8 as epoch, n.address, n.state, n.info,
+  (extract(epoch from n.until - clock_timestamp()) * 1000)::float8 as "leftMs"`;
+
+/** A node whose row says that it lives. `$4`: whether one whose lease has run out does not. */
+const lives = `n.state <> 'dead' and (not $4::boolean or n.until + interval '${graceMs} ms' > clock_timestamp())`;
+
+const claimSql = `
+  insert into ${schema}.owners as o (instance, node, node_epoch, epoch)
+  select $1, $2, $3, 1 where exists (
+    select 1 from ${schema}.nodes n
+    where n.id = $2 and n.epoch = $3::bigint and n.state = 'ready' and n.until > clock_timestamp())
+  on conflict (instance) do update
+    set node = excluded.node, node_epoch = excluded.node_epoch, epoch = o.epoch + 1, heir = null, at = now()
+  where o.node = $2 and o.node_epoch = $3::bigint
+    or o.node is not null and not exists (
+      select 1 from ${schema}.nodes n where n.id = o.node and n.epoch = o.node_epoch and ${lives})
+    or o.node is null and (o.heir is null or o.heir = $2 or not exists (
+      select 1 from ${schema}.nodes n
+      where n.id = o.heir and n.state = 'ready' and n.until > clock_timestamp()))
+  returning o.epoch::float8 as epoch`;
+
+const ownerSql = `
+  select ${nodeColumns} from ${schema}.owners o
+  join ${schema}.nodes n on n.id = coalesce(o.node, o.heir) and (o.node is null or n.epoch = o.node_epoch)
+  where o.instance = $1`;
+
+/** Opens two connections to the database for leases and claims; with longer statements than a lease has time for. */
+export function openClusterDatabase(
+  pg: PgModule,
+  { url, statementMs }: { readonly url: string; readonly statementMs: number },
+): ClusterStore {
+  const pool = openPlainPool({ pg, url, limits: { connections: 2, statementMs } });
+  return {
+    async join({ id, address, leastEpoch, leaseMs, state, info }) {
+      await setUp(pool);
+      // Epochs are times, so that they grow although old rows of nodes are removed.
+      const { rows } = await pool.query<{ epoch: number }>(
+        `insert into ${schema}.nodes as n (id, epoch, until, state, address, info)
+         values ($1, greatest($2::bigint, (extract(epoch from clock_timestamp()) * 1000)::bigint),
+           clock_timestamp() + make_interval(secs => $3::float8 / 1000), $4, $5, $6)
+         on conflict (id) do update set epoch = greatest(n.epoch + 1, excluded.epoch), until = excluded.until,
+           state = excluded.state, address = excluded.address, info = excluded.info
+         returning n.epoch::float8 as epoch`,
+        [id, leastEpoch, leaseMs, state, address, JSON.stringify(info)],
+      );
+      return rows[0]?.epoch ?? leastEpoch;
+    },
+    async renew({ id, epoch }, { leaseMs, state, info }) {
+      const { rows } = await pool.query<{ owned: number | null; nodes: readonly NodeRow[] | null }>(
+        `with mine as (
+           update ${schema}.nodes set until = clock_timestamp() + make_interval(secs => $3::float8 / 1000),
+             state = $4, info = $5 where id = $1 and epoch = $2::bigint and state <> 'dead' returning 1)
+         select (select count(*)::int from ${schema}.owners where node = $1 and node_epoch = $2::bigint and exists (
+             select 1 from mine)) as owned,
+           (select json_agg(all_nodes) from (select ${nodeColumns} from ${schema}.nodes n) all_nodes) as nodes,
+           (select count(*) from mine)::int as mine`,
+        [id, epoch, leaseMs, state, JSON.stringify(info)],
+      );
+      const [row] = rows as unknown as readonly { owned: number; nodes: readonly NodeRow[] | null; mine: number }[];
+      return { isMine: row?.mine === 1, owned: row?.owned ?? 0, nodes: row?.nodes ?? [] };
+    },
+    async claim(instance, { id, epoch }, { takesLapsed }): Promise<Claimed> {
+      const claimed = await pool.query<{ epoch: number }>(claimSql, [instance, id, epoch, takesLapsed]);
+      const [mine] = claimed.rows;
+      if (mine !== undefined) return { kind: "mine", epoch: mine.epoch };
+      const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
+      return { kind: "taken", node: rows[0] };
+    },
+    async release(instance, { id, epoch }, heir) {
+      await pool.query(
+        `update ${schema}.owners set node = null, node_epoch = null, heir = $4, at = now()
+         where instance = $1 and node = $2 and node_epoch = $3::bigint`,
+        [instance, id, epoch, heir ?? null],
+      );
+    },
+    async owned({ id, epoch }) {
+      const { rows } = await pool.query<{ instance: string }>(
+        `select instance from ${schema}.owners where node = $1 and node_epoch = $2::bigint`,
+        [id, epoch],
+      );
+      return rows.map(({ instance }) => instance);
+    },
+    async markDead({ id, epoch }: NodeKey) {
+      await pool.query(`update ${schema}.nodes set state = 'dead' where id = $1 and epoch = $2::bigint`, [id, epoch]);
+    },
+    close: async () => await pool.end(),
+  };
+}
+
+/** Makes the tables where they are not there, and removes rows of no use. */
+async function setUp(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
+    const { rows } = await client.query<{ found: string | null }>("select to_regclass($1)::text as found", [
+      `${schema}.owners_by_node`,
+    ]);
+    if (rows[0]?.found === null) await client.query(setup);
+    await client.query(`delete from ${schema}.nodes where until < now() - interval '${keptNodes}'`);
+    await client.query(`delete from ${schema}.owners where node is null and at < now() - interval '${keptInstances}'`);
+    await client.query("commit");
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}

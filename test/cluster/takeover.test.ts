@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { RunningGateway } from "../harness/gateway.ts";
+import { hasNoPostgres } from "../harness/postgres.ts";
+import { until } from "../harness/until.ts";
+import { callAt, startNodes, type Nodes } from "./nodes.ts";
+
+describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
+  let nodes: Nodes;
+  afterEach(async () => await nodes[Symbol.asyncDispose]());
+
+  /** The first of them runs the server. */
+  async function start(): Promise<readonly [one: RunningGateway, two: RunningGateway]> {
+    nodes = await startNodes();
+    const one = await nodes.start("one");
+    await callAt(one, "progress");
+    return [one, await nodes.start("two")];
+  }
+
+  test("when its node is killed: the next call of another one starts it there", async () => {
+    const [one, two] = await start();
+    const before = await callAt(one, "count");
+    expect(await callAt(two, "count")).toEqual({ count: 2, pid: before.pid });
+    await one.stop("SIGKILL");
+    const after = await callAt(two, "count");
+    expect(after.count).toBe(1);
+    expect(after.pid).not.toBe(before.pid);
+  });
+
+  test("a call that ran there when it was killed is not repeated, and is said to be unknown", async () => {
+    const [one, two] = await start();
+    await callAt(one, "count");
+    const running = callAt(two, "sleep", { ms: 60_000, id: "long" }).then(
+      () => "answered",
+      (error: Error) => error.message,
+    );
+    await until(async () => (await fetchPending(one)) > 0);
+    await one.stop("SIGKILL");
+    expect(await running).toContain("OUTCOME_UNKNOWN");
+    expect((await nodes.effects()).map(({ id }) => id)).not.toContain("long");
+  });
+
+  test("when its node stops: running calls are answered, and it begins at the other one", async () => {
+    const [one, two] = await start();
+    const before = await callAt(one, "count");
+    const running = callAt(two, "sleep", { ms: 1_500, id: "last" });
+    await until(async () => (await fetchPending(one)) > 0);
+    const stopped = one.stop("SIGTERM");
+    const during = callAt(two, "count");
+    expect(await running).toEqual({ id: "last", pid: before.pid });
+    expect(await stopped).toBe(0);
+    await during;
+    expect((await callAt(two, "count")).pid).not.toBe(before.pid);
+    expect((await nodes.effects()).map(({ id }) => id)).toEqual(["last"]);
+  });
+
+  test("when its node hangs: after its lease, and it serves nothing when it wakes", async () => {
+    const [one, two] = await start();
+    const before = await callAt(one, "count");
+    one.process.kill("SIGSTOP");
+    const after = await until(async () => await callAt(two, "count").catch(() => undefined));
+    expect(after.pid).not.toBe(before.pid);
+    one.process.kill("SIGCONT");
+    expect((await callAt(one, "count")).pid).toBe(after.pid);
+    expect(one.stderr()).toContain("serves none of its servers");
+  });
+
+  test("while the database is away, what runs goes on at every node", async () => {
+    const [one, two] = await start();
+    const { pid } = await callAt(one, "count");
+    await nodes.postgres.kill();
+    const begun = Date.now();
+    for (let count = 2; Date.now() - begun < 6_000; count += 2) {
+      expect(await callAt(two, "count")).toEqual({ count, pid });
+      expect(await callAt(one, "count")).toEqual({ count: count + 1, pid });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await nodes.postgres.start();
+    expect((await callAt(two, "count")).pid).toBe(pid);
+  });
+});
+
+/** Calls that servers of a node work on. */
+async function fetchPending({ url }: RunningGateway): Promise<number> {
+  const answer = await fetch(`${url}/api/status/activity`);
+  const { pending } = (await answer.json()) as { readonly pending: readonly unknown[] };
+  return pending.length;
+}

@@ -1,0 +1,104 @@
+// A server that writes down each effect, with the process that had it: `EFFECTS` is the file. It counts, so that two
+// processes of it have two states; it sleeps, asks, reports progress, and announces changes of its list.
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const { EFFECTS } = process.env;
+let count = 0;
+let asked = 0;
+let extra = false;
+const waiting = new Map();
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const text = (value) => ({
+  content: [{ type: "text", text: typeof value === "string" ? value : JSON.stringify(value) }],
+});
+const tool = (name, properties = {}) => ({
+  name,
+  description: `Does ${name}`,
+  inputSchema: { type: "object", properties },
+});
+const tools = () => [
+  tool("count"),
+  tool("note", { id: { type: "string" } }),
+  tool("sleep", { ms: { type: "number" }, id: { type: "string" } }),
+  tool("big", { bytes: { type: "number" } }),
+  tool("size", { text: { type: "string" } }),
+  tool("progress", { steps: { type: "number" } }),
+  tool("confirm"),
+  tool("grow"),
+  tool("die"),
+  ...(extra ? [tool("grown")] : []),
+];
+
+function note(id) {
+  if (EFFECTS !== undefined) appendFileSync(EFFECTS, `${JSON.stringify({ id, pid: process.pid, at: Date.now() })}\n`);
+}
+
+const calls = {
+  count: () => text({ count: (count += 1), pid: process.pid }),
+  note({ id }) {
+    note(id);
+    return text({ id, pid: process.pid });
+  },
+  async sleep({ ms, id }, { signal }) {
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        note(`cancelled ${id}`);
+        resolve();
+      });
+    });
+    if (!signal.aborted) note(id);
+    return text({ id, pid: process.pid });
+  },
+  big: ({ bytes }) => text("x".repeat(bytes)),
+  size: (given) => text(`${given.text.length}`),
+  async progress({ steps }, { token }) {
+    for (let progress = 1; progress <= steps; progress += 1)
+      if (token !== undefined)
+        send({ method: "notifications/progress", params: { progressToken: token, progress, total: steps } });
+    return text({ steps });
+  },
+  async confirm() {
+    asked += 1;
+    const id = `q${asked}`;
+    const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+    send({ id, method: "elicitation/create", params: { message: "Really?", requestedSchema: schema } });
+    const answer = await new Promise((resolve) => waiting.set(id, resolve));
+    return text({ answer, pid: process.pid });
+  },
+  grow() {
+    extra = true;
+    send({ method: "notifications/tools/list_changed" });
+    return text("grown");
+  },
+  die: () => process.exit(3),
+};
+
+const running = new Map();
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params, result } = JSON.parse(line);
+  if (method === undefined) waiting.get(id)?.(result);
+  else if (method === "initialize")
+    send({
+      id,
+      result: {
+        protocolVersion: params.protocolVersion,
+        capabilities: { tools: { listChanged: true } },
+        serverInfo: { name: "effects", version: "1" },
+      },
+    });
+  else if (method === "tools/list") send({ id, result: { tools: tools() } });
+  else if (method === "ping") send({ id, result: {} });
+  else if (method === "notifications/cancelled") running.get(params.requestId)?.abort();
+  else if (method === "tools/call") {
+    const controller = new AbortController();
+    running.set(id, controller);
+    const about = { signal: controller.signal, token: params._meta?.progressToken };
+    void Promise.resolve(calls[params.name](params.arguments ?? {}, about)).then((answer) => {
+      running.delete(id);
+      send({ id, result: answer });
+    });
+  } else if (id !== undefined) send({ id, error: { code: -32601, message: `no ${method}` } });
+}
