@@ -31,6 +31,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
   const { version, log, clock, environment } = deps;
   let current = first;
   let isApplied = false;
+  let sharing: Promise<void> | undefined;
   const config = (): Config => current;
   const owner: Principal = Object.freeze({ ...localPrincipal, via: "owner" as const });
   const wings = buildWings(config, deps);
@@ -72,6 +73,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     await wings.tracing?.ready;
     // Before anything is started: an instance that waits for it would run into its deadline.
     await servers.cluster?.start();
+    await (sharing ??= share(next, wings));
     await people.team?.open(records.opened, { onServers: followServers, onGone: forgetInstances });
     people.follow(next);
     wings.webhooks.follow(next);
@@ -111,6 +113,19 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     },
     [Symbol.asyncDispose]: async () => await stop(new AbortController().signal),
   };
+}
+
+/** Gateways of one database and one key take over what others of them gave out. */
+async function share({ settings }: Config, { kept, common, records, mcp }: Wings): Promise<void> {
+  if (settings.database === undefined || !records.isOn) return;
+  try {
+    const [secrets, { claims }] = await Promise.all([kept.secrets(), records.opened()]);
+    common.open({ secrets, claims });
+  } catch {
+    // The store of records cannot be opened, or not with this key: it has said so, and nothing is shared.
+    return;
+  }
+  await mcp.shareSessions();
 }
 
 /** What waits to be written is a few batches; a disk that takes longer is ill. */

@@ -7,6 +7,7 @@ import { createEventBus, type EventBus } from "../kernel/events/event-bus.ts";
 import type { MessageTap } from "../kernel/events/message-tap.ts";
 import { createLateModules } from "../kernel/runtime/late-module.ts";
 import { createRedaction, createSecretSources, joinSecrets } from "../records/redaction/redaction.ts";
+import { createSharedState } from "../store/shared.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { createDefinitionOf, createSearches, createShownViews } from "./engine/catalog-wing.ts";
@@ -35,6 +36,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const memory = createLargeBuffers();
   const tap: MessageTap = { take: undefined };
   const loopGuard = createLoopGuard();
+  const common = createSharedState();
   const kept = deps.store.at(deps.place, log);
   const catalog = createCurrentCatalog();
   const publicUrl = publicUrlOf(config, events);
@@ -42,7 +44,17 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const secrets = createSecretSources();
   const redaction = createRedaction({ secrets: joinSecrets(createConfigSecrets(config), secrets.all) });
   const identity = { name: "toolyard", version: deps.version };
-  const shared = { ...deps, config, events, secrets, redaction, redact: redaction.said, loadLate: late.load, identity };
+  const shared = {
+    ...deps,
+    config,
+    events,
+    secrets,
+    redaction,
+    redact: redaction.said,
+    loadLate: late.load,
+    identity,
+    common,
+  };
   const tracing = createTracing(shared);
   const traces = tracing?.source;
   const audit = createAudit(shared);
@@ -92,7 +104,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const webhooks = createWebhookWiring({ ...shared, facts });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });
   return {
-    ...{ events, late, kept, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
+    ...{ events, late, kept, common, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
     ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, profiles: views.profiles },
     ...{ discovery, engine, pins, usage, mcp },
     ...{ live, messages, webhooks, metrics, definitions: createDefinitionDesk(definitions, { fleet, events }) },

@@ -18,6 +18,11 @@ export interface Principal {
   /** The user of the database; null for people of the configuration. Limits count everything of one user together. */
   readonly user: string | null;
   readonly via: Credential;
+  /**
+   * Tells the credentials of one person apart that are kept in a database, the same at all of its gateways: a token's
+   * id, a grant's. Absent where they do not differ.
+   */
+  readonly credential?: string | undefined;
   readonly team: string | null;
   readonly roles: readonly string[];
   /** What the credential permits (`engine/policy/scopes.ts`); empty means everything that the roles permit. */

@@ -21,6 +21,7 @@ import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
+import type { ClaimStore } from "./shared.ts";
 import type { ApprovalStore } from "./approval-rows.ts";
 
 /**
@@ -58,6 +59,9 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
 
   /** Calls that wait for a yes, where the database is shared; a gateway that is alone keeps them in a file. */
   readonly approvals: ApprovalStore;
+
+  /** What happens once over all gateways of the database. */
+  readonly claims: ClaimStore;
 
   /** What an administrator does with the databases themselves. */
   readonly upkeep: StoreUpkeep;

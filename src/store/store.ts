@@ -64,6 +64,11 @@ export interface GatewayStore {
    */
   cluster(options: { readonly url: string; readonly statementMs: number }): Promise<OpenedCluster>;
   /**
+   * The key of the gateway, and the one before it where it is named: what is shared with other gateways of the same key
+   * is sealed with keys made from it. Rejects with CONFIG_INVALID where it cannot be read.
+   */
+  secrets(): Promise<readonly Uint8Array[]>;
+  /**
    * The keys that protect secrets of teams. Rejects with CONFIG_INVALID when they cannot be read, or when there are
    * none and `mayCreate` is false: something was encrypted with one.
    */

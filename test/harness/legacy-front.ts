@@ -67,6 +67,7 @@ export function createLegacyFront(): LegacyFront {
     gateways: () => ["this gateway"],
     profileOf: () => undefined,
     ofClient: (principal: Principal) => principal,
+    sealed: () => undefined,
   };
   return { deps, endpoint: { path: "/mcp/flat", exposure: flatExposure }, events, done };
 }

@@ -17,6 +17,7 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { TraceSource } from "../../kernel/runtime/tracing.ts";
 import { createSessionlessClients, type SessionlessClients } from "../../kernel/sessionless-clients.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
+import type { ClaimAsk, ClaimStore, SharedState } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ShownViews } from "./catalog-wing.ts";
@@ -31,6 +32,7 @@ export interface EngineDeps
   readonly views: ShownViews;
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill" | "approvals">;
+  readonly common: SharedState;
   readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
@@ -65,6 +67,14 @@ export interface Engine {
 /** A sealed state is valid for as long as a parked call would be kept. */
 const stateLifetimeMs = 600_000;
 
+/** Whether no other gateway has it; undefined where there are no others. */
+function claimState(
+  claims: ClaimStore | undefined,
+  { id, ...when }: Pick<ClaimAsk, "untilMs" | "nowMs"> & { readonly id: string },
+): Promise<boolean> | undefined {
+  return claims?.claim({ kind: "state", ids: [id], ...when }).then((fresh) => fresh.length > 0);
+}
+
 /** Builds the wing `engine`. */
 export function createEngine(deps: EngineDeps): Engine {
   const { fleet, events, log, clock } = deps;
@@ -81,7 +91,10 @@ export function createEngine(deps: EngineDeps): Engine {
     presenceOf: (context) => context.connected?.presence ?? sessionlessClients.of(context),
     clients: fleet.clients,
     validators,
-    states: createSealedStates(stateLifetimeMs, clock.now),
+    states: createSealedStates({
+      ...{ lifetimeMs: stateLifetimeMs, now: clock.now, keys: () => deps.common.keyFor("states") },
+      claim: (id, untilMs) => claimState(deps.common.claims, { id, untilMs, nowMs: clock.now() }),
+    }),
     events,
     clock,
     limits: deps.config().settings.limits,

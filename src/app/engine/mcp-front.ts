@@ -36,6 +36,8 @@ export interface McpFront {
   readonly parts: McpHttpDeps;
   /** Servers that teams installed, or the rules of these, changed: clients whose lists are others now are told. */
   followViews(): void;
+  /** Sessions can be made again at other gateways, where there may be some. To be called before there are sessions. */
+  shareSessions(): Promise<void>;
   /** Does the checks that are due at regular intervals. */
   tick(): void;
   /** Ends the calls that wait for a client to return with answers. */
@@ -50,7 +52,7 @@ export interface McpFront {
 export function createMcpFront(deps: McpFrontDeps): McpFront {
   const { viewOf, clock, fleet, endpointOf } = deps;
   const { limits } = deps.config().settings;
-  const { serverInfo, sessions, conversations, runner, legacy, listen, followViews } = createMcpRequests(deps);
+  const { serverInfo, sessions, conversations, runner, legacy, listen, ...others } = createMcpRequests(deps);
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.config().settings.limits, clock);
   const parts: McpHttpDeps = {
@@ -90,7 +92,8 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     endpointOf,
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
-    followViews,
+    followViews: others.followViews,
+    shareSessions: others.shareSessions,
     tick() {
       sessions.expire();
       sse.expire();

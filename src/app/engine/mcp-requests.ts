@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Pins } from "../../catalog/discovery/pins.ts";
 import type { LazyNames } from "../../catalog/model/names/lazy-names.ts";
 import type { View } from "../../catalog/model/view.ts";
@@ -16,10 +15,14 @@ import { createNotifier } from "../../front/mcp/streams/notifier.ts";
 import { createOwnInstances } from "../../front/mcp/own-instances.ts";
 import { createPageBook } from "../../front/mcp/streams/pages.ts";
 import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
+import type { SealedSessions } from "../../front/mcp/sessions/sealed-sessions.ts";
+import type { Session } from "../../front/mcp/sessions/session.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { toWireError } from "../../front/mcp/answers/wire-error.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { Profiles } from "../../engine/policy/profiles.ts";
+import type { SharedState } from "../../store/shared.ts";
+import type { LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Engine } from "./engine-wing.ts";
@@ -39,6 +42,8 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   readonly pins: Pick<Pins, "of">;
   readonly profiles: Profiles;
   readonly finding: FindingMeter;
+  readonly common: SharedState;
+  readonly loadLate: LoadLate;
   readonly fleet: Pick<Fleet, "get" | "clients">;
 }
 
@@ -61,7 +66,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     maxTokens: results.discoverTokens,
     routing: deps.routing,
     pins: deps.pins,
-    pages: createPageBook(randomBytes(32)),
+    pages: createPageBook(() => deps.common.keyFor("cursors")),
     profileOf,
     serverInfo,
     gateways: deps.gateways,
@@ -73,6 +78,18 @@ export function createMcpRequests(deps: McpRequestsDeps) {
       deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
     return toWireError(failure, caller.client.era, method);
   });
+  let sealed: SealedSessions | undefined;
+
+  /** Sessions can be made again at other gateways, where there may be some. Once, before there are sessions. */
+  async function shareSessions(): Promise<void> {
+    const { claims, keyFor } = deps.common;
+    if (claims === undefined) return;
+    const load = async () => await import("../../front/mcp/sessions/sealed-sessions.ts");
+    const { createSealedSessions } = await deps.loadLate("the code for sessions of several gateways", load);
+    const end = (session: Session): void => sessions.end(session, "the client ended the session at another gateway");
+    sealed = createSealedSessions({ keys: () => keyFor("sessions"), claims, end, clock });
+  }
+
   const legacy = createLegacyRequests({
     sessions,
     viewOf,
@@ -85,6 +102,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     gateways: deps.gateways,
     profileOf,
     ofClient: deps.profiles.ofClient,
+    sealed: () => sealed,
   });
   const listen = createListenRequests({
     viewOf,
@@ -93,7 +111,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     ownInstances,
     serverInfoText,
   });
-  return { serverInfo, sessions, conversations, runner, legacy, listen, followViews: notifier.follow };
+  return { serverInfo, sessions, conversations, runner, legacy, listen, shareSessions, followViews: notifier.follow };
 }
 
 /** Parked calls of the whole gateway. Each server has its own, smaller limit. */

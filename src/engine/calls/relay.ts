@@ -50,19 +50,32 @@ export function createRelay(deps: RelayDeps): Relay {
   }
 
   function exchangeIn(server: ServerConfig, call: ServerCall): Promise<ServerAnswer> {
-    return server.interactive
-      ? inTurn(call.instance, call.context.signal, () => exchange(call, withAnswers(call), settle))
-      : exchange(call, withAnswers(call), settle);
+    return server.interactive ? inTurn(call.instance, call.context.signal, () => begin(call)) : begin(call);
+  }
+
+  function begin(call: ServerCall): Promise<ServerAnswer> {
+    const params = withAnswers(call);
+    return params instanceof Promise
+      ? params.then((opened) => exchange(call, opened, settle))
+      : exchange(call, params, settle);
   }
 
   /** A modern client's second round: its answers, and the state that was sealed for it. */
-  function withAnswers({ target, params, context }: ServerCall): readonly ParamMember[] {
+  function withAnswers({
+    target,
+    params,
+    context,
+  }: ServerCall): readonly ParamMember[] | Promise<readonly ParamMember[]> {
     const { requestState } = context;
     const inputResponses = answersOf(context);
     if (requestState === undefined)
       return inputResponses === undefined ? params : [...params, ["inputResponses", inputResponses]];
     const state = deps.states.open(requestState, { principal: context.principal.id, request: target.binding() });
-    return [...params, ...unwrapState(state, inputResponses, context.ownRoots)];
+    const toParams = (opened: string): readonly ParamMember[] => [
+      ...params,
+      ...unwrapState(opened, inputResponses, context.ownRoots),
+    ];
+    return state instanceof Promise ? state.then(toParams) : toParams(state);
   }
 
   /** A modern server's `input_required` goes to the client, and its answers back, until the call is complete. */

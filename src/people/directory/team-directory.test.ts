@@ -47,9 +47,11 @@ const find = (id: string): Principal | undefined => directory.byToken(`hash of $
 
 test("a token is a membership: somebody in two teams is two principals, and no team's admin is the gateway's", () => {
   const pat = { user: user.id, via: "pat", scopes: [] };
-  expect(find("p_1")).toEqual({ id: "m_1", team: "red", roles: ["member"], ...pat });
-  expect(find("p_3")).toEqual({ id: "m_2", team: "blue", roles: ["member", "team-admin"], ...pat });
-  expect(directory.byId("m_1" as PrincipalId)).toEqual({ ...find("p_1"), via: "instance" });
+  expect(find("p_1")).toEqual({ id: "m_1", team: "red", roles: ["member"], ...pat, credential: "p_1" });
+  const inBlue = { id: "m_2", team: "blue", roles: ["member", "team-admin"] };
+  expect(find("p_3")).toEqual({ ...inBlue, ...pat, credential: "p_3" });
+  const { credential: _credential, ...person } = find("p_1") as Principal;
+  expect(directory.byId("m_1" as PrincipalId)).toEqual({ ...person, via: "instance" });
 });
 
 test("each token of a membership is a principal object of its own, which stays until that token is gone", () => {

@@ -88,6 +88,7 @@ export const fileBackend: StoreBackend = {
       at: (place, log) =>
         openGatewayStore(place, log, {
           auditKey: async () => await auditKeyOf(dataDir, vaultKey),
+          secrets: async () => await secretsOf(dataDir, vaultKey),
           keys: vaultKey,
           driverFolder: join(dataDir, "sqlite"),
         }),
@@ -115,6 +116,11 @@ async function auditKeyOf(dataDir: string, source: KeySource): Promise<Uint8Arra
   return new Uint8Array(older);
 }
 
+async function secretsOf(dataDir: string, source: KeySource): Promise<readonly Uint8Array[]> {
+  const keys = [createVaultKey(dataDir, source), previousKey(dataDir, source)];
+  return (await Promise.all(keys.map(async (key) => await key?.load(true)))).filter((key) => key !== undefined);
+}
+
 const auditBinding = "toolyard audit key";
 
 function toAuditKey(key: Buffer): Uint8Array {
@@ -124,6 +130,7 @@ function toAuditKey(key: Buffer): Uint8Array {
 /** What all gateways of a data directory share for their records. */
 interface SharedForRecords {
   readonly auditKey: () => Promise<Uint8Array>;
+  readonly secrets: GatewayStore["secrets"];
   readonly driverFolder: string;
   readonly keys: KeySource;
 }
@@ -186,6 +193,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
       return createSqlStore({ folder, database, driverFolder, auditKey: key, redact, clock, keep });
     },
     cluster: async (options) => await openCluster(shared, options),
+    secrets: shared.secrets,
     keyRing: async (mayCreate) => await openKeyRing(folder, shared.keys, mayCreate),
     async learned() {
       const { createLearnedFile } = await loadLearned();

@@ -3,6 +3,7 @@ import { approvalQuestions } from "../approval-rows.ts";
 import type { AccessOfPeople, AccessRows, AccessWrites } from "../access-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
+import { claimQuestions, type ClaimAsk } from "../shared.ts";
 import { question, type AnswerOf, type AskOf } from "../question.ts";
 import type { AuditEntry } from "../record-rows.ts";
 import { recordQuestions, type AuditPlace, type RecordKind, type StoreProblem } from "../record-store.ts";
@@ -44,6 +45,7 @@ const questions = {
   ...recordQuestions,
   ...accessQuestions,
   ...approvalQuestions,
+  ...claimQuestions,
   ...upkeepQuestions,
   people: question<void, PeopleRows>(),
   changePeople: question<PeopleAsk, AuditPlace & { readonly change?: number }>(),
@@ -53,6 +55,7 @@ const questions = {
   useSecrets: question<readonly SecretUse[], void>(),
   access: question<number, AccessRows & { readonly seq?: number }>(),
   changeAccess: question<AccessAsk, AccessAnswer>(),
+  claim: question<ClaimAsk, { readonly fresh: readonly string[]; readonly change?: number }>(),
   keptSearches: question<string, readonly KeptSearch[]>(),
   keepSearch: question<KeepQuestion, KeepOutcome>(),
   removeKeptSearch: question<RemoveQuestion, boolean>(),

@@ -2,6 +2,7 @@ import type { accessTables } from "../access-rows.ts";
 import type { approvalTables } from "../approval-rows.ts";
 import type { installTables } from "../install-rows.ts";
 import type { peopleTables } from "../people-rows.ts";
+import type { claimTables } from "../shared.ts";
 import type { auditTables, recordTables } from "../record-rows.ts";
 import type { KeptTables } from "../state-table.ts";
 import type { Kysely } from "kysely";
@@ -19,7 +20,12 @@ type RecordTables = KeptTables<typeof recordTables>;
 
 /** `state.db`: never lost without being said. */
 export interface StateTables extends KeptTables<
-  typeof accessTables & typeof approvalTables & typeof peopleTables & typeof installTables & typeof auditTables
+  typeof accessTables &
+    typeof approvalTables &
+    typeof claimTables &
+    typeof peopleTables &
+    typeof installTables &
+    typeof auditTables
 > {
   readonly meta: MetaTable;
   readonly change: ChangeTable;

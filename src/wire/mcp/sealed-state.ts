@@ -16,10 +16,11 @@ export interface SealedStates {
   /** An opaque string that contains `state`, valid for this principal and request and for a limited time. */
   seal(state: string, binding: StateBinding): string;
   /**
-   * Returns the state that was sealed. Throws HANDLE_INVALID when it was altered, has another binding, has expired,
-   * or was used before (fault 48).
+   * Returns the state that was sealed; a promise where other gateways may have opened it. Throws HANDLE_INVALID when it
+   * was altered, has another binding, has expired, or was used before (fault 48). The promise rejects with the same, and
+   * with what `claim` rejects with.
    */
-  open(sealed: string, binding: StateBinding): string;
+  open(sealed: string, binding: StateBinding): string | Promise<string>;
 }
 
 /**
@@ -28,15 +29,32 @@ export interface SealedStates {
  */
 const rememberedUses = 100_000;
 
-/** The key is never stored, so a state is not accepted after the gateway has restarted. */
-export function createSealedStates(lifetimeMs: number, now: () => number): SealedStates {
-  const key = randomBytes(32);
+export interface SealedStatesDeps {
+  readonly lifetimeMs: number;
+  readonly now: () => number;
+  /** The first seals, all of them open. */
+  readonly keys: () => readonly Buffer[];
+  /** Whether no other gateway of the same keys has opened the state with this id; undefined where there are no others. */
+  readonly claim?: (id: string, untilMs: number) => Promise<boolean> | undefined;
+}
+
+export function createSealedStates({ lifetimeMs, now, keys, claim }: SealedStatesDeps): SealedStates {
   const used = new Map<string, number>();
 
-  function digest(payload: string, binding: StateBinding): Buffer {
+  function digest(payload: string, binding: StateBinding, key = keys()[0] as Buffer): Buffer {
     return createHmac("sha256", key)
       .update(JSON.stringify([payload, binding.principal, createHash("sha256").update(binding.request).digest("hex")]))
       .digest();
+  }
+
+  /** What may not be used because the database is away may be used when it is back. */
+  async function whenClaimed(nonce: string, state: string, claimed: Promise<boolean>): Promise<string> {
+    const isOurs = await claimed.catch((error: unknown) => {
+      used.delete(nonce);
+      throw error;
+    });
+    if (!isOurs) throw invalid("it was used before");
+    return state;
   }
 
   function forgetExpired(): void {
@@ -58,8 +76,7 @@ export function createSealedStates(lifetimeMs: number, now: () => number): Seale
       if (mark !== "ty1" || payload === undefined || mac === undefined || rest !== undefined)
         throw invalid("it is not one that this gateway gave out");
       const given = Buffer.from(mac, "base64url");
-      const right = digest(payload, binding);
-      if (given.length !== right.length || !timingSafeEqual(given, right))
+      if (!keys().some((key) => isSame(given, digest(payload, binding, key))))
         throw invalid("it was altered, or belongs to another caller or request");
       const { s, e, n } = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as {
         s: string;
@@ -70,9 +87,14 @@ export function createSealedStates(lifetimeMs: number, now: () => number): Seale
       if (used.has(n)) throw invalid("it was used before");
       used.set(n, e);
       forgetExpired();
-      return s;
+      const claimed = claim?.(n, e);
+      return claimed === undefined ? s : whenClaimed(n, s, claimed);
     },
   };
+}
+
+function isSame(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function invalid(why: string): GatewayError {

@@ -26,7 +26,7 @@ function round(era: Era, capabilities: object, ask?: CallContext["ask"], takesRo
   return {
     server: "srv",
     context,
-    states: createSealedStates(60_000, () => 0),
+    states: createSealedStates({ lifetimeMs: 60_000, now: () => 0, keys: () => [Buffer.alloc(32)] }),
     binding: "tools/call srv:t",
     takesRoots,
   };

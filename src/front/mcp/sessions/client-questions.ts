@@ -47,12 +47,14 @@ export interface ClientQuestionsOptions {
   readonly push: (message: string) => boolean;
   /** Whether there is such a stream. */
   readonly isPushOpen: () => boolean;
+  /** What the ids of the questions begin with. Default: `toolyard`. */
+  readonly name?: string;
   /** How long a client may be away without having cancelled. */
   readonly awayMs?: number;
 }
 
 export function createClientQuestions(options: ClientQuestionsOptions): ClientQuestions {
-  const { push, isPushOpen, awayMs = mostAwayMs } = options;
+  const { push, isPushOpen, name = "toolyard", awayMs = mostAwayMs } = options;
   const waiting = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   let lastNumber = 0;
   let closed = false;
@@ -69,7 +71,7 @@ export function createClientQuestions(options: ClientQuestionsOptions): ClientQu
       if (waiting.size >= mostQuestions)
         throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for this client already`);
       lastNumber += 1;
-      const id = `toolyard-${lastNumber}`;
+      const id = `${name}-${lastNumber}`;
       return await new Promise<Answer>((resolve, reject) => {
         const leave = (): void => {
           waiting.delete(id);

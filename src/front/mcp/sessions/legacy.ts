@@ -7,7 +7,10 @@ export type LegacyDeps = SessionStartDeps & SessionMethodsDeps;
 
 /** What only legacy clients have, whichever transport they come by: `initialize`, and what belongs to a session. */
 export interface LegacyRequests {
-  readonly initialize: SessionStart;
+  readonly initialize: SessionStart["initialize"];
+  readonly again: SessionStart["again"];
+  /** The client has ended the session: other gateways that have it end it as well. */
+  end(session: Session): void;
   /** Takes a notification, or the client's answer to a question. Without a session there is nothing to do. */
   receive(message: Exclude<ClientMessage, { kind: "request" }>, session: Session | undefined): void;
   readonly answer: SessionMethods;
@@ -15,7 +18,11 @@ export interface LegacyRequests {
 
 export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
   return {
-    initialize: createSessionStart(deps),
+    ...createSessionStart(deps),
+    end(session) {
+      deps.sealed()?.tellEnd(session);
+      deps.sessions.end(session, "the client ended the session");
+    },
     receive(message, session) {
       if (session !== undefined) receive(message, session);
     },

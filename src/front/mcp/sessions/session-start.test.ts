@@ -16,7 +16,7 @@ function bodyOf({ reply }: StartedSession): Record<string, any> {
 /** A session whose pushes are kept. */
 function startSession() {
   const front = createLegacyFront();
-  const { session } = createSessionStart(front.deps)(initialize(), localPrincipal, front.endpoint);
+  const { session } = createSessionStart(front.deps).initialize(initialize(), localPrincipal, front.endpoint);
   const pushed: Record<string, unknown>[] = [];
   session?.pushes.attachLine((message) => pushed.push(JSON.parse(message) as Record<string, unknown>));
   return { ...front, session: session as Session, pushed };
@@ -25,7 +25,7 @@ function startSession() {
 test("the answer says what the endpoint offers; the session keeps what the client said", () => {
   const { deps, endpoint } = createLegacyFront();
   const params = { capabilities: { roots: {} }, clientInfo: { name: "tester" }, protocolVersion: "2025-06-18" };
-  const started = createSessionStart(deps)(initialize(params), localPrincipal, endpoint);
+  const started = createSessionStart(deps).initialize(initialize(params), localPrincipal, endpoint);
   expect(started.reply.status).toBe(200);
   expect(bodyOf(started)["result"]).toMatchObject({
     protocolVersion: "2025-06-18",
@@ -45,13 +45,13 @@ test("the answer says what the endpoint offers; the session keeps what the clien
 test("an unknown revision gets the newest that has sessions, and capabilities that are no object are none", () => {
   const { deps, endpoint } = createLegacyFront();
   const params = { protocolVersion: "1999-01-01", capabilities: "all" };
-  const { session } = createSessionStart(deps)(initialize(params), localPrincipal, endpoint);
+  const { session } = createSessionStart(deps).initialize(initialize(params), localPrincipal, endpoint);
   expect(session).toMatchObject({ revision: "2025-11-25", capabilities: {} });
 });
 
 test("one session too many is refused, with a status of its own", () => {
   const { deps, endpoint } = createLegacyFront();
-  const start = createSessionStart(deps);
+  const start = createSessionStart(deps).initialize;
   start(initialize(), localPrincipal, endpoint);
   start(initialize(), localPrincipal, endpoint);
   const refused = start(initialize(), localPrincipal, endpoint);
@@ -68,7 +68,7 @@ test("an endpoint whose server does not exist makes no session", () => {
       throw new Error("no such server");
     },
   };
-  const refused = createSessionStart(deps)(initialize(), localPrincipal, { ...endpoint, exposure });
+  const refused = createSessionStart(deps).initialize(initialize(), localPrincipal, { ...endpoint, exposure });
   expect(refused).toMatchObject({ session: undefined, reply: { status: 200 } });
   expect(deps.sessions.size).toBe(0);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { View } from "../../../catalog/model/view.ts";
 import type { Profiles } from "../../../engine/policy/profiles.ts";
 import type { LogLevels } from "../../../engine/calls/subscriptions/log-levels.ts";
@@ -17,7 +18,8 @@ import type { ReplyBody } from "../caller.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Notifier } from "../streams/notifier.ts";
 import { instancesAt, type OwnInstances } from "../own-instances.ts";
-import type { Session } from "./session.ts";
+import type { SealedSessions, SessionFacts } from "./sealed-sessions.ts";
+import type { SealedIds, Session, SessionOptions } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "../answers/wire-error.ts";
 
@@ -34,6 +36,8 @@ export interface SessionStartDeps {
   readonly profileOf: ProfileOf;
   /** A profile may be a client's by its name. */
   readonly ofClient: Profiles["ofClient"];
+  /** Undefined where no other gateway has this one's key. */
+  readonly sealed: () => SealedSessions | undefined;
 }
 
 /** The answer to `initialize`, and the session that it made; there is none when the answer is an error. */
@@ -42,28 +46,39 @@ export interface StartedSession {
   readonly session: Session | undefined;
 }
 
-/** Answers `initialize`. Never throws. */
-export type SessionStart = (request: ClientRequest, principal: Principal, endpoint: Endpoint) => StartedSession;
+/** How sessions begin. */
+export interface SessionStart {
+  /**
+   * Answers `initialize`. Never throws.
+   *
+   * @param travels whether the session's id is given to the client, which may come to another gateway with it
+   */
+  initialize(request: ClientRequest, principal: Principal, endpoint: Endpoint, travels?: boolean): StartedSession;
+  /**
+   * The session that another gateway, or an earlier life of this one, gave that id to: made again, with the rights that
+   * the principal has now, unless its client ended it. Undefined where the id is none of theirs, or not for this
+   * principal and endpoint. Rejects with SESSION_LIMIT.
+   */
+  again(id: string, principal: Principal, endpoint: Endpoint): Promise<Session | undefined> | undefined;
+}
 
 export function createSessionStart(deps: SessionStartDeps): SessionStart {
-  function start(request: ClientRequest, asking: Principal, endpoint: Endpoint): StartedSession {
+  function start(request: ClientRequest, asking: Principal, endpoint: Endpoint, travels: boolean): StartedSession {
     const { protocolVersion, clientInfo, capabilities } = request.params;
-    const principal = deps.ofClient(asking, readClientName(clientInfo));
+    const clientName = readClientName(clientInfo);
+    const principal = deps.ofClient(asking, clientName);
     const revision = negotiateLegacy(protocolVersion);
     const view = deps.viewOf(principal);
     // Both throw when the endpoint's server does not exist, so that they come before a session is made.
     const instructions = endpoint.exposure.instructions(view);
     const declared = capabilitiesOf(endpoint.exposure, view);
-    const session = deps.sessions.create({
-      principal,
-      endpointPath: endpoint.path,
+    const facts: ClientFacts = {
       revision,
       capabilities: isJsonObject(capabilities) ? capabilitiesWithoutNulls(capabilities) : {},
-      clientName: readClientName(clientInfo),
-      client: deps.profileOf(clientInfo),
-      told: endpoint.exposure.told?.(view),
-    });
-    listenFor(session, endpoint);
+      clientName,
+    };
+    const sealed = travels ? seal(facts, asking, endpoint) : undefined;
+    const session = make(facts, { principal, endpoint, sealed, client: deps.profileOf(clientInfo) });
     const result = {
       protocolVersion: revision,
       capabilities: declared,
@@ -72,6 +87,43 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       _meta: { [metaKeys.gateways]: deps.gateways() },
     };
     return { reply: { body: `"result":${asciiJson(result)}`, status: 200 }, session };
+  }
+
+  function seal(facts: ClientFacts, principal: Principal, { path }: Endpoint): SealedIds | undefined {
+    const sealed = deps.sealed();
+    if (sealed === undefined) return undefined;
+    const connectedId = randomUUID();
+    const id = sealed.seal({ ...facts, connectedId }, { principal, endpointPath: path });
+    return id === undefined ? undefined : { id, connectedId };
+  }
+
+  function make(facts: ClientFacts, { principal, endpoint, sealed, client }: SessionPlace): Session {
+    const session = deps.sessions.create({
+      ...facts,
+      principal,
+      endpointPath: endpoint.path,
+      client,
+      told: endpoint.exposure.told?.(deps.viewOf(principal)),
+      sealed,
+    });
+    listenFor(session, endpoint);
+    if (sealed !== undefined) deps.sealed()?.follow(session);
+    return session;
+  }
+
+  async function makeAgain(id: string, facts: SessionFacts, asking: Principal, endpoint: Endpoint) {
+    if ((await deps.sealed()?.isEnded(facts)) === true) return undefined;
+    // Another request of the same client may have made it meanwhile.
+    const known = deps.sessions.find(id, asking, endpoint.path);
+    if (known !== undefined) return known;
+    const { connectedId, ...client } = facts;
+    const session = make(client, {
+      ...{ principal: deps.ofClient(asking, facts.clientName), endpoint, sealed: { id, connectedId } },
+      client: deps.profileOf({ name: facts.clientName }),
+    });
+    // It said so to the gateway that it began at.
+    session.isInitialized = true;
+    return session;
   }
 
   /** Connects the session with what servers have to say beside their answers, until it ends. */
@@ -104,13 +156,26 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       if (own !== shown) deps.routing.notify(own, "notifications/roots/list_changed", params);
   }
 
-  return (request, principal, endpoint) => {
-    try {
-      return start(request, principal, endpoint);
-    } catch (error) {
-      return { reply: toRefusal(error), session: undefined };
-    }
+  return {
+    initialize(request, principal, endpoint, travels = false) {
+      try {
+        return start(request, principal, endpoint, travels);
+      } catch (error) {
+        return { reply: toRefusal(error), session: undefined };
+      }
+    },
+    again(id, principal, endpoint) {
+      const facts = deps.sealed()?.open(id, { principal, endpointPath: endpoint.path });
+      return facts === undefined ? undefined : makeAgain(id, facts, principal, endpoint);
+    },
   };
+}
+
+type ClientFacts = Omit<SessionFacts, "connectedId">;
+
+/** What of a session is not its client's word. */
+interface SessionPlace extends Pick<SessionOptions, "principal" | "client" | "sealed"> {
+  readonly endpoint: Endpoint;
 }
 
 /** Errors of JSON-RPC have status 200; only a gateway that is full says so in the status as well. */

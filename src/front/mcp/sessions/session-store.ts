@@ -10,6 +10,7 @@ import type { Connection } from "../../../operations/services.ts";
 
 /** All legacy sessions of the gateway. */
 export interface SessionStore {
+  /** Ends an earlier one of the same id, which was somebody's that they are not any more. Throws SESSION_LIMIT. */
   create(options: Omit<SessionOptions, "nowMs">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpointPath: string): Session | undefined;
@@ -88,6 +89,8 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
         throw new GatewayError("SESSION_LIMIT", `${sessions.size} sessions are open (limits.sessions)`, {
           hint: `End sessions with DELETE, or raise ${settingNow("limits.sessions", limits.sessions)}.`,
         });
+      const before = options.sealed && sessions.get(options.sealed.id);
+      if (before !== undefined) end(before, "its credential has changed");
       const session = createSession({ ...options, nowMs: clock.monotonic() });
       sessions.add(session);
       return session;

@@ -62,19 +62,32 @@ export interface SessionOptions {
   readonly clientName?: string | undefined;
   readonly client?: ClientProfile | undefined;
   readonly told?: ServerTexts | undefined;
+  /** Where the session can be made again at another gateway: what it has there as well. */
+  readonly sealed?: SealedIds | undefined;
   readonly nowMs: number;
 }
 
+/** The id that its client names, and that of its connection. */
+export interface SealedIds {
+  readonly id: string;
+  readonly connectedId: string;
+}
+
 export function createSession(options: SessionOptions): Session {
-  const { nowMs, clientName } = options;
+  const { nowMs, clientName, sealed } = options;
   const presence = createPresence(programOf(options.principal, "session", clientName), nowMs);
   const pushes = createPushChannel();
-  const questions = createClientQuestions({ push: pushes.send, isPushOpen: () => pushes.open });
+  const questions = createClientQuestions({
+    push: pushes.send,
+    isPushOpen: () => pushes.open,
+    // Of a client that several gateways ask, each has to know its own answers.
+    name: sealed === undefined ? "toolyard" : `toolyard-${randomUUID().slice(0, 8)}`,
+  });
   const ended = new AbortController();
   let closed = false;
 
   const session: Session = {
-    id: randomUUID(),
+    id: sealed?.id ?? randomUUID(),
     principal: options.principal,
     endpointPath: options.endpointPath,
     revision: options.revision,
@@ -86,7 +99,7 @@ export function createSession(options: SessionOptions): Session {
     pinned: undefined,
     connected: {
       // Not the session's own id: a request with that one is taken for the client's.
-      id: randomUUID(),
+      id: sealed?.connectedId ?? randomUUID(),
       ended: ended.signal,
       presence,
       ask: async (question, signal) => await questions.ask(question, () => false, signal),

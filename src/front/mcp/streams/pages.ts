@@ -48,8 +48,10 @@ export function isStart(cursor: unknown): boolean {
  * Lists are serialised once per view, exposure, kind, and kind and era of client where they matter; the view's memo is
  * the cache's lifetime. A list that says of the view no more than some texts is serialised once per text: that of all
  * who read it, and of sessions that have outlived the view.
+ *
+ * @param keys of cursors: the first signs, all of them are accepted
  */
-export function createPageBook(key: Buffer): PageBook {
+export function createPageBook(keys: () => readonly Buffer[]): PageBook {
   const memo = new WeakMap<View | ServerTexts, Map<string, readonly Page[]>>();
   const eraMatters = new WeakMap<View, boolean>();
 
@@ -64,8 +66,12 @@ export function createPageBook(key: Buffer): PageBook {
     return matters ? era : undefined;
   }
 
-  function sign(text: string): string {
+  function sign(text: string, key = keys()[0] as Buffer): string {
     return createHmac("sha256", key).update(text).digest("base64url").slice(0, 22);
+  }
+
+  function isSigned(text: string, signature: string): boolean {
+    return keys().some((key) => sign(text, key) === signature);
   }
 
   function toCursor(page: number, binding: string): string {
@@ -76,7 +82,7 @@ export function createPageBook(key: Buffer): PageBook {
     if (isStart(cursor)) return 0;
     const [page, signature] =
       typeof cursor === "string" ? Buffer.from(cursor.slice(0, 200), "base64url").toString("latin1").split(".") : [];
-    if (page === undefined || signature === undefined || sign(`${page}.${binding}`) !== signature) {
+    if (page === undefined || signature === undefined || !isSigned(`${page}.${binding}`, signature)) {
       throw new GatewayError("CURSOR_INVALID", "the cursor is not one that was given out for this list");
     }
     return Number(page);

@@ -1,4 +1,4 @@
-import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
 import type { MessageTap } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
@@ -10,6 +10,7 @@ import type { Caller } from "../caller.ts";
 import { toTap, type HttpRun, type Incoming } from "./http-run.ts";
 import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
 import type { Session } from "../sessions/session.ts";
+import type { Presence } from "../../../people/identity/session-validity.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerText } from "../../../wire/mcp/envelope.ts";
@@ -21,11 +22,15 @@ export interface LegacyHttpDeps extends BatchDeps {
   readonly sessions: SessionStore;
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
+  readonly presence: Presence;
 }
+
+/** Does the work, and answers the request with the failure where it throws. */
+export type Attempt = (incoming: Incoming, work: () => void) => void;
 
 /** The legacy era over Streamable HTTP (2025-11-25, transports): sessions, named by a header, and their streams. */
 export interface LegacyHttp {
-  /** Takes one message of a POST. Throws SESSION_UNKNOWN. */
+  /** Takes one message of a POST. Throws SESSION_UNKNOWN; one that is found out later is sent as the answer. */
   receive(incoming: Incoming, message: ClientMessage): void;
   /** Takes a POST of several messages. Throws REQUEST_INVALID, PARSE_ERROR, SESSION_UNKNOWN. */
   receiveBatch(incoming: Incoming, body: Buffer): void;
@@ -33,14 +38,65 @@ export interface LegacyHttp {
   withSession(incoming: Incoming): void;
 }
 
-export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun): LegacyHttp {
-  /** The session that the request names. Throws SESSION_UNKNOWN (404), on which clients initialize again. */
-  function findSession({ request, endpoint, principal }: Incoming): Session | undefined {
+export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun, attempt: Attempt): LegacyHttp {
+  /** Undefined where the request names no session, and null where it names one that is not held here. */
+  function held({ request, endpoint, principal }: Incoming): Session | undefined | null {
     const id = request.headers["mcp-session-id"];
     if (id === undefined) return undefined;
-    const session = typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined;
-    if (session === undefined) throw new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint");
-    return session;
+    return (typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined) ?? null;
+  }
+
+  /**
+   * Goes on when a session that began at another gateway is made again here. Throws SESSION_UNKNOWN (404), on which
+   * clients initialize again.
+   */
+  function fromElsewhere(incoming: Incoming, work: (session: Session) => void): void {
+    const { request, endpoint, principal } = incoming;
+    const coming = deps.legacy.again(String(request.headers["mcp-session-id"]), principal, endpoint);
+    if (coming === undefined) throw unknownSession();
+    const since = deps.presence.losses;
+    coming.then(
+      (session) =>
+        attempt(incoming, () => {
+          if (session === undefined) throw unknownSession();
+          deps.presence.require(principal, since);
+          work(session);
+        }),
+      (error: unknown) =>
+        attempt(incoming, () => {
+          throw error;
+        }),
+    );
+  }
+
+  function receive(incoming: Incoming, message: ClientMessage, session: Session | undefined): void {
+    const { request, response } = incoming;
+    if (message.kind !== "request") {
+      deps.legacy.receive(message, session);
+      response.writeHead(202).end();
+      return;
+    }
+    const header = request.headers["mcp-protocol-version"];
+    const revision = session?.revision ?? (typeof header === "string" ? header : assumedRevision);
+    run(incoming, message, toCaller(incoming, session, revision), readAccept(request));
+  }
+
+  function receiveBatch(incoming: Incoming, body: Buffer, session: Session | undefined): void {
+    const { request, response } = incoming;
+    // Nothing is assumed here: a batch has to name its revision.
+    const revision = session?.revision ?? String(request.headers["mcp-protocol-version"]);
+    const channel = createAnswerChannel(response, {
+      idText: undefined,
+      accepts: readAccept(request),
+      resumable: session?.streams,
+      memory: deps.memory,
+      onGone: () => undefined,
+      onMessage: toTap(deps.tap, incoming),
+    });
+    void answerBatch(body, toCaller(incoming, session, revision), deps, channel).then((reply) => {
+      if (reply === undefined) response.writeHead(202).end();
+      else channel.finish(reply);
+    });
   }
 
   function initialize(incoming: Incoming, message: ClientRequest): void {
@@ -48,67 +104,51 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun):
     const leave = admit(response, message, () => deps.admission.admit(principal));
     if (leave === undefined) return;
     leave();
-    const { reply, session } = deps.legacy.initialize(message, principal, endpoint);
+    const { reply, session } = deps.legacy.initialize(message, principal, endpoint, true);
     const send = readAccept(request).json ? sendReply : sendReplyEvent;
     send(response, message.idText, reply, session === undefined ? [] : ["Mcp-Session-Id", session.id]);
     toTap(deps.tap, incoming)?.(answerText(message.idText, joinText(reply.body)));
   }
 
+  function serveSession(incoming: Incoming, session: Session | undefined): void {
+    const { request, response } = incoming;
+    if (session === undefined) {
+      const message = `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`;
+      refuse(response, new GatewayError("HTTP_METHOD_UNSUPPORTED", message), ["Allow", "POST"]);
+    } else if (request.method === "DELETE") {
+      deps.legacy.end(session);
+      response.writeHead(204).end();
+    } else openStream(deps, incoming, session);
+  }
+
   return {
     receive(incoming, message) {
-      const { request, response } = incoming;
       // Opens a session of its own, whatever session a client still names that lost it.
       if (message.kind === "request" && message.method === "initialize") {
         initialize(incoming, message);
         return;
       }
-      const session = findSession(incoming);
-      if (message.kind !== "request") {
-        deps.legacy.receive(message, session);
-        response.writeHead(202).end();
-        return;
-      }
-      const header = request.headers["mcp-protocol-version"];
-      const revision = session?.revision ?? (typeof header === "string" ? header : assumedRevision);
-      run(incoming, message, toCaller(incoming, session, revision), readAccept(request));
+      const session = held(incoming);
+      if (session === null) fromElsewhere(incoming, (found) => receive(incoming, message, found));
+      else receive(incoming, message, session);
     },
     receiveBatch(incoming, body) {
-      const { request, response } = incoming;
-      const session = findSession(incoming);
-      // Nothing is assumed here: a batch has to name its revision.
-      const revision = session?.revision ?? String(request.headers["mcp-protocol-version"]);
-      const channel = createAnswerChannel(response, {
-        idText: undefined,
-        accepts: readAccept(request),
-        resumable: session?.streams,
-        memory: deps.memory,
-        onGone: () => undefined,
-        onMessage: toTap(deps.tap, incoming),
-      });
-      void answerBatch(body, toCaller(incoming, session, revision), deps, channel).then((reply) => {
-        if (reply === undefined) response.writeHead(202).end();
-        else channel.finish(reply);
-      });
+      const session = held(incoming);
+      if (session === null) fromElsewhere(incoming, (found) => receiveBatch(incoming, body, found));
+      else receiveBatch(incoming, body, session);
     },
     withSession(incoming) {
-      const { request, response } = incoming;
-      try {
-        const session = findSession(incoming);
-        if (session === undefined)
-          throw new GatewayError(
-            "HTTP_METHOD_UNSUPPORTED",
-            `${String(request.method)} needs an Mcp-Session-Id: without a session only POST is served`,
-          );
-        if (request.method === "DELETE") {
-          deps.sessions.end(session, "the client ended the session");
-          response.writeHead(204).end();
-        } else openStream(deps, incoming, session);
-      } catch (error) {
-        const failure = toGatewayError(error);
-        refuse(response, failure, failure.code === "HTTP_METHOD_UNSUPPORTED" ? ["Allow", "POST"] : []);
-      }
+      attempt(incoming, () => {
+        const session = held(incoming);
+        if (session === null) fromElsewhere(incoming, (found) => serveSession(incoming, found));
+        else serveSession(incoming, session);
+      });
     },
   };
+}
+
+function unknownSession(): GatewayError {
+  return new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint");
 }
 
 function openStream(deps: LegacyHttpDeps, { request, response, principal }: Incoming, session: Session): void {

@@ -44,7 +44,7 @@ const standsAlone: ReadonlySet<string> = new Set(["initialize", "subscriptions/l
 export function createMcpHttp(deps: McpHttpDeps): McpHttpHandler {
   const httpRun = createHttpRun(deps);
   const modern = createModernHttp(deps, httpRun);
-  const legacy = createLegacyHttp(deps, httpRun);
+  const legacy = createLegacyHttp(deps, httpRun, attempt);
   const bodyLimits = { bytes: deps.limits.requestBodyBytes, room: deps.bodyRoom };
 
   function receiveInTime(incoming: Incoming, body: Buffer, since: number): void {

@@ -58,7 +58,7 @@ export function createCredentials(members: ReadonlyMap<string, OpenMember>, pats
       if (member?.principal === undefined) return undefined;
       const known = member.credentials.get(key);
       if (known !== undefined) return known;
-      const principal = Object.freeze({ ...member.principal, ...about });
+      const principal = Object.freeze({ ...member.principal, ...about, credential: key });
       member.credentials.set(key, principal);
       return principal;
     },

@@ -26,6 +26,7 @@ import type { SqlWorkerData } from "../sql-messages.ts";
 import {
   createAccessStore,
   createApprovalStore,
+  createClaimStore,
   createInstallStore,
   createMemberPinStore,
   createMemberSearchStore,
@@ -194,7 +195,10 @@ function toWorkerData(
 }
 
 type QuestionsOfStore = Asked<typeof recordQuestions> &
-  Pick<RecordStore, "approvals" | "audit" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss">;
+  Pick<
+    RecordStore,
+    "approvals" | "audit" | "claims" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss"
+  >;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
   return {
@@ -207,6 +211,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     keptSearches: createMemberSearchStore(client),
     pins: createMemberPinStore(client),
     approvals: createApprovalStore(client, changes),
+    claims: createClaimStore(client, changes),
     people: createPeopleStore(client, changes),
     installs: createInstallStore(client, changes),
     onLoss: changes.onLoss,

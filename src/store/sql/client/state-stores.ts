@@ -6,6 +6,7 @@ import type { AccessWrites } from "../../access-rows.ts";
 import { accessQuestions, type AccessStore } from "../../access-store.ts";
 import { toApprovalWrites, type ApprovalStore } from "../../approval-rows.ts";
 import type { PeopleWrites } from "../../people-rows.ts";
+import { claimQuestions, type ClaimStore } from "../../shared.ts";
 import type { InstallStore, PeopleStore } from "../../record-store.ts";
 import { readAnew, type ChangeListeners, type ToldKind } from "../postgres/change-listeners.ts";
 import { toStorable } from "../row-text.ts";
@@ -80,6 +81,23 @@ export function createApprovalStore(client: Client, changes: ChangeListeners): A
     },
     onChange: (listener) =>
       changes.listen("changeApprovals", (detail) => listener(toWrites<readonly string[]>(detail))),
+  };
+}
+
+export function createClaimStore(client: Client, changes: ChangeListeners): ClaimStore {
+  return {
+    ...toAsked(client, claimQuestions),
+    async claim(ask) {
+      const { fresh, change } = await client.ask("claim", ask);
+      changes.wrote("claim", change);
+      return fresh;
+    },
+    onEnded: (listener) =>
+      changes.listen("claim", (detail) => {
+        listener(toWrites<readonly string[]>(detail));
+        // Those that are known here are looked up now: nothing else is read.
+        if (detail === undefined) changes.saw("claim", changes.least("claim"));
+      }),
   };
 }
 

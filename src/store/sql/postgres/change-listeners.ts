@@ -1,7 +1,7 @@
 import type { FeedNews } from "./change-feed.ts";
 
 /** Questions whose changes other gateways are told of. */
-export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess" | "changeApprovals";
+export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess" | "changeApprovals" | "claim";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
@@ -34,6 +34,7 @@ export function createChangeListeners(own: string): ChangeListeners {
   const empty = (): Set<Listener> => new Set();
   const listeners = {
     ...{ changePeople: empty(), changeInstalls: empty(), changeAccess: empty(), changeApprovals: empty() },
+    claim: empty(),
   };
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();

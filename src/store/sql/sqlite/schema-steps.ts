@@ -20,6 +20,7 @@ import {
   addTeamRules,
 } from "../migrations/state/state-0007-0014.ts";
 import { addApprovals } from "../migrations/state/state-0015.ts";
+import { createClaims } from "../migrations/state/state-0020.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -50,4 +51,5 @@ export const stateSteps: Migrations = {
   "0013": addSessionBrowsers,
   "0014": addTeamRules,
   "0015": addApprovals,
+  "0020": createClaims,
 };

@@ -13,6 +13,7 @@ import {
   writeAccess,
 } from "./access-tables.ts";
 import { readApprovals, writeApprovals } from "./approval-tables.ts";
+import { readClaimed, writeClaims } from "./claim-tables.ts";
 import { readAudits, type AuditChain } from "./audit.ts";
 import { keepSearch, readKeptSearches, removeKeptSearch, choosePins, readPins } from "./member-tables.ts";
 import { readPeople, usePats, writePeople } from "./people-tables.ts";
@@ -110,6 +111,7 @@ type Answers = AnswersFrom<StateDatabase>;
 export const stateReads = {
   audits: async ({ db }, query) => await readAudits(db, query),
   approvals: async ({ db }, ids) => await readApprovals(db, ids),
+  claimed: async ({ db }, ask) => await readClaimed(db, ask),
   people: async ({ db }) => await readPeople(db),
   installs: async ({ db }) => await readInstalls(db),
   access: async ({ db }, nowMs) => await readAccess(db, nowMs),
@@ -160,6 +162,7 @@ export const stateWrites = {
   changeApprovals: async ({ transact }, writes) => ({
     isDone: await transact(async (db) => await writeApprovals(db, writes)),
   }),
+  claim: async ({ transact }, ask) => await transact(async (db) => await writeClaims(db, ask)),
   // Without an entry in the audit: what somebody notes for themselves changes nothing for anybody.
   keepSearch: async ({ transact }, question) => await transact(async (db) => await keepSearch(db, question)),
   removeKeptSearch: async ({ transact }, question) =>

@@ -1,5 +1,6 @@
 import type { AccessWrites, OAuthItemRow } from "../../access-rows.ts";
 import type { ApprovalWrites } from "../../approval-rows.ts";
+import type { ClaimAsk } from "../../shared.ts";
 import type { AccessAnswer, AccessAsk, PeopleAsk, QuestionName } from "../sql-messages.ts";
 
 /** What other gateways are told of a question that changed the state, and the member of its answer with the number. */
@@ -19,6 +20,12 @@ export function toldOf(name: QuestionName, ask: unknown, answer: unknown): reado
     // What was asked for is read when it is told: there may be pages of it.
     const ids = [...approvals.map(({ row }) => row.id), ...lostApprovals, ...grants.map(({ id }) => id), ...lostGrants];
     return (answer as AccessAnswer).isDone ? [{ kind: name, detail: JSON.stringify(ids), as: "change" }] : [];
+  }
+  if (name === "claim") {
+    const { fresh } = answer as { readonly fresh: readonly string[] };
+    // A state that was opened concerns only those who try to open it again, and they ask.
+    const isTold = (ask as ClaimAsk).kind === "session" && fresh.length > 0;
+    return isTold ? [{ kind: name, detail: JSON.stringify(fresh), as: "change" }] : [];
   }
   if (name !== "changeAccess" || !(answer as AccessAnswer).isDone) return [];
   const { writes, people } = ask as AccessAsk;

@@ -1,0 +1,85 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import { question, type Asked } from "./question.ts";
+import { integer, table, text, word } from "./state-table.ts";
+
+/** What a key is for: a key of one use opens nothing of another. */
+export type KeyUse = "sessions" | "cursors" | "states";
+
+/** What is claimed: `state`, a sealed state that was opened; `session`, one that its client ended. */
+export type ClaimKind = "state" | "session";
+
+/** Things that happen once over all gateways of a database, each remembered until it cannot happen again anyway. */
+export const claimTables = {
+  claim: table({ kind: word<ClaimKind>(), id: text, seq: integer, untilMs: integer }),
+};
+
+export interface ClaimAsk {
+  readonly kind: ClaimKind;
+  /** At most {@link mostClaims}. */
+  readonly ids: readonly string[];
+  /** How long they are remembered, by the clock of `nowMs`. */
+  readonly untilMs: number;
+  readonly nowMs: number;
+}
+
+/** In one question. */
+export const mostClaims = 500;
+
+export const claimQuestions = {
+  /** Those of the ids that were claimed before. */
+  claimed: question<Pick<ClaimAsk, "kind" | "ids">, readonly string[]>(),
+};
+
+/** Rejects as the rest of the store does. */
+export interface ClaimStore extends Asked<typeof claimQuestions> {
+  /** Resolves with those of the ids that nobody had claimed: of several gateways that ask at once, one gets each. */
+  claim(ask: ClaimAsk): Promise<readonly string[]>;
+  /**
+   * Calls back when another gateway learned that sessions ended: with their ids, and with undefined where those that
+   * are known here have to be looked up. Returns what ends that.
+   */
+  onEnded(listener: (ids: readonly string[] | undefined) => void): () => void;
+}
+
+/**
+ * What gateways of one database and one key have in common, so that what one of them gave out is good at the others,
+ * and after a restart. A gateway without a database shares nothing: its keys are random, and end with it.
+ */
+export interface SharedState {
+  /**
+   * The keys of a use, 32 bytes each: everything is sealed with the first; what was sealed with one of the others, which
+   * was the first before the gateway's key was changed, can still be opened.
+   */
+  keyFor(use: KeyUse): readonly Buffer[];
+  /** Undefined where nothing is shared. */
+  readonly claims: ClaimStore | undefined;
+}
+
+export interface OpenedShare {
+  /** Of the gateway: the current one first. */
+  readonly secrets: readonly Uint8Array[];
+  readonly claims: ClaimStore;
+}
+
+/** Shares nothing until `open` is called, which is before anything is given out. */
+export function createSharedState(): SharedState & { open(share: OpenedShare): void } {
+  let share: OpenedShare | undefined;
+  const made = new Map<KeyUse, readonly Buffer[]>();
+  return {
+    keyFor(use) {
+      const known = made.get(use);
+      if (known !== undefined) return known;
+      const derive = (secret: Uint8Array): Buffer => Buffer.from(hkdfSync("sha256", secret, "", `toolyard ${use}`, 32));
+      const keys = share?.secrets.map(derive) ?? [randomBytes(32)];
+      made.set(use, keys);
+      return keys;
+    },
+    get claims() {
+      return share?.claims;
+    },
+    open(opened) {
+      share = opened;
+      made.clear();
+    },
+  };
+}
