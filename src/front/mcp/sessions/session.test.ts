@@ -59,3 +59,16 @@ test("one that has lapsed stays so: its client may come back with another", () =
   session.close("the session was idle for too long");
   expect(session.presence.state).toBe("lapsed");
 });
+
+test("a client that several gateways ask knows the questions of each apart", () => {
+  const ids = new Set(
+    ["first", "second"].map((gateway) => {
+      const session = createSession({ ...options, sealed: { id: "tys1.a.b", connectedId: "c" } });
+      const sent: string[] = [];
+      session.pushes.attachLine((message) => sent.push(message));
+      session.connected.ask?.(roots, never).catch(() => gateway);
+      return (JSON.parse(sent[0] ?? "") as { id: string }).id;
+    }),
+  );
+  expect(ids.size).toBe(2);
+});
