@@ -47,7 +47,7 @@ export interface ClaimStore extends Asked<typeof claimQuestions> {
  */
 export interface SharedState {
   /**
-   * The keys of a use, 32 bytes each: everything is sealed with the first; what was sealed with one of the others, which
+   * The keys of a use, 32 bytes each. Everything is sealed with the first; what was sealed with the one after it, which
    * was the first before the gateway's key was changed, can still be opened.
    */
   keyFor(use: KeyUse): readonly Buffer[];

@@ -16,9 +16,9 @@ export interface SealedStates {
   /** An opaque string that contains `state`, valid for this principal and request and for a limited time. */
   seal(state: string, binding: StateBinding): string;
   /**
-   * Returns the state that was sealed; a promise where other gateways may have opened it. Throws HANDLE_INVALID when it
-   * was altered, has another binding, has expired, or was used before (fault 48). The promise rejects with the same, and
-   * with what `claim` rejects with.
+   * Returns the state that was sealed; a promise where other gateways may have opened it. Throws, or rejects with,
+   * HANDLE_INVALID when it was altered, has another binding, has expired, or was used before (fault 48). Rejects with
+   * what `claim` rejects with.
    */
   open(sealed: string, binding: StateBinding): string | Promise<string>;
 }
@@ -34,7 +34,7 @@ export interface SealedStatesDeps {
   readonly now: () => number;
   /** The first seals, all of them open. */
   readonly keys: () => readonly Buffer[];
-  /** Whether no other gateway of the same keys has opened the state with this id; undefined where there are no others. */
+  /** Whether no other gateway has opened the state with this id; undefined where none has these keys. */
   readonly claim?: (id: string, untilMs: number) => Promise<boolean> | undefined;
 }
 

@@ -57,7 +57,7 @@ export interface SealedSessionsDeps {
 const longestId = 3_072;
 const lifetimeMs = 7 * 24 * 3_600_000;
 const mark = "tys1";
-/** Sessions that ended and the others are not told of yet, as while the database is away: beyond it they are not told. */
+/** Sessions that ended and the others are to be told of, as when the database is back. They are not told of more. */
 const mostUntold = 10_000;
 const tellAgainMs = 5_000;
 

@@ -63,6 +63,8 @@ export interface SessionStart {
 }
 
 export function createSessionStart(deps: SessionStartDeps): SessionStart {
+  const listenFor = createListening(deps);
+
   function start(request: ClientRequest, asking: Principal, endpoint: Endpoint, travels: boolean): StartedSession {
     const { protocolVersion, clientInfo, capabilities } = request.params;
     const clientName = readClientName(clientInfo);
@@ -126,6 +128,24 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
     return session;
   }
 
+  return {
+    initialize(request, principal, endpoint, travels = false) {
+      try {
+        return start(request, principal, endpoint, travels);
+      } catch (error) {
+        return { reply: toRefusal(error), session: undefined };
+      }
+    },
+    again(id, principal, endpoint) {
+      const facts = deps.sealed()?.open(id, { principal, endpointPath: endpoint.path });
+      return facts === undefined ? undefined : makeAgain(id, facts, principal, endpoint);
+    },
+  };
+}
+
+type ListenFor = (session: Session, endpoint: Endpoint) => void;
+
+function createListening(deps: SessionStartDeps): ListenFor {
   /** Connects the session with what servers have to say beside their answers, until it ends. */
   function listenFor(session: Session, endpoint: Endpoint): void {
     const leave = deps.notifier.add({
@@ -156,19 +176,7 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       if (own !== shown) deps.routing.notify(own, "notifications/roots/list_changed", params);
   }
 
-  return {
-    initialize(request, principal, endpoint, travels = false) {
-      try {
-        return start(request, principal, endpoint, travels);
-      } catch (error) {
-        return { reply: toRefusal(error), session: undefined };
-      }
-    },
-    again(id, principal, endpoint) {
-      const facts = deps.sealed()?.open(id, { principal, endpointPath: endpoint.path });
-      return facts === undefined ? undefined : makeAgain(id, facts, principal, endpoint);
-    },
-  };
+  return listenFor;
 }
 
 type ClientFacts = Omit<SessionFacts, "connectedId">;

@@ -39,35 +39,7 @@ export interface LegacyHttp {
 }
 
 export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun, attempt: Attempt): LegacyHttp {
-  /** Undefined where the request names no session, and null where it names one that is not held here. */
-  function held({ request, endpoint, principal }: Incoming): Session | undefined | null {
-    const id = request.headers["mcp-session-id"];
-    if (id === undefined) return undefined;
-    return (typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined) ?? null;
-  }
-
-  /**
-   * Goes on when a session that began at another gateway is made again here. Throws SESSION_UNKNOWN (404), on which
-   * clients initialize again.
-   */
-  function fromElsewhere(incoming: Incoming, work: (session: Session) => void): void {
-    const { request, endpoint, principal } = incoming;
-    const coming = deps.legacy.again(String(request.headers["mcp-session-id"]), principal, endpoint);
-    if (coming === undefined) throw unknownSession();
-    const since = deps.presence.losses;
-    coming.then(
-      (session) =>
-        attempt(incoming, () => {
-          if (session === undefined) throw unknownSession();
-          deps.presence.require(principal, since);
-          work(session);
-        }),
-      (error: unknown) =>
-        attempt(incoming, () => {
-          throw error;
-        }),
-    );
-  }
+  const { held, fromElsewhere } = createSessionFinder(deps, attempt);
 
   function receive(incoming: Incoming, message: ClientMessage, session: Session | undefined): void {
     const { request, response } = incoming;
@@ -145,6 +117,41 @@ export function createLegacyHttp(deps: LegacyHttpDeps, { run, admit }: HttpRun, 
       });
     },
   };
+}
+
+/** Sessions as requests name them: those that are held here, and those of other gateways. */
+function createSessionFinder(deps: LegacyHttpDeps, attempt: Attempt) {
+  /** Undefined where the request names no session, and null where it names one that is not held here. */
+  function held({ request, endpoint, principal }: Incoming): Session | undefined | null {
+    const id = request.headers["mcp-session-id"];
+    if (id === undefined) return undefined;
+    return (typeof id === "string" ? deps.sessions.find(id, principal, endpoint.path) : undefined) ?? null;
+  }
+
+  /**
+   * Goes on when a session that began at another gateway is made again here. Throws SESSION_UNKNOWN (404), on which
+   * clients initialize again.
+   */
+  function fromElsewhere(incoming: Incoming, work: (session: Session) => void): void {
+    const { request, endpoint, principal } = incoming;
+    const coming = deps.legacy.again(String(request.headers["mcp-session-id"]), principal, endpoint);
+    if (coming === undefined) throw unknownSession();
+    const since = deps.presence.losses;
+    coming.then(
+      (session) =>
+        attempt(incoming, () => {
+          if (session === undefined) throw unknownSession();
+          deps.presence.require(principal, since);
+          work(session);
+        }),
+      (error: unknown) =>
+        attempt(incoming, () => {
+          throw error;
+        }),
+    );
+  }
+
+  return { held, fromElsewhere };
 }
 
 function unknownSession(): GatewayError {
