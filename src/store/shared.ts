@@ -5,7 +5,7 @@ import { integer, table, text, word } from "./state-table.ts";
 /** What a key is for: a key of one use opens nothing of another. */
 export type KeyUse = "sessions" | "cursors" | "states";
 
-/** What is claimed: `state`, a sealed state that was opened; `session`, one that its client ended. */
+/** What can be claimed: `state`, a sealed state that was opened; `session`, one that its client ended. */
 export type ClaimKind = "state" | "session";
 
 /** Things that happen once over all gateways of a database, each remembered until it cannot happen again anyway. */
@@ -32,7 +32,7 @@ export const claimQuestions = {
 
 /** Rejects as the rest of the store does. */
 export interface ClaimStore extends Asked<typeof claimQuestions> {
-  /** Resolves with those of the ids that nobody had claimed: of several gateways that ask at once, one gets each. */
+  /** Resolves with those of the ids that were not claimed before: of several gateways that ask at once, one gets each. */
   claim(ask: ClaimAsk): Promise<readonly string[]>;
   /**
    * Calls back when another gateway learned that sessions ended: with their ids, and with undefined where those that

@@ -64,7 +64,7 @@ export interface GatewayStore {
    */
   cluster(options: { readonly url: string; readonly statementMs: number }): Promise<OpenedCluster>;
   /**
-   * The key of the gateway, and the one before it where it is named: what is shared with other gateways of the same key
+   * The key of the gateway, and the one before it where it is named: what gateways of the same key share
    * is sealed with keys made from it. Rejects with CONFIG_INVALID where it cannot be read.
    */
   secrets(): Promise<readonly Uint8Array[]>;

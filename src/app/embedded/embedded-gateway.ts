@@ -30,7 +30,7 @@ export async function openEmbedded(options: GatewayOptions): Promise<EmbeddedGat
   refuseEndlessNesting(environment);
   const config = await readConfiguration(options, environment);
   const dataDir = openDirectory(dataDirOf(config, options, environment));
-  const store = openStore({ dataDir, vaultKey: keySourceOf(environment) });
+  const store = openStore({ dataDir, vaultKey: { ...keySourceOf(environment), answer: {} } });
   const { place, forget } = await openPlace(store, config, options);
   let gateway: Gateway | undefined;
   const log = openLog(options.log, config, () => gateway?.secrets());

@@ -14,7 +14,7 @@ export interface SessionFacts {
   readonly connectedId: string;
 }
 
-/** Who uses a session where: it is valid for nobody else, and at no other endpoint. */
+/** Who uses a session where: it is valid for no one else, and at no other endpoint. */
 export interface SessionUse {
   readonly principal: Principal;
   readonly endpointPath: string;
