@@ -35,7 +35,7 @@ export interface SealedSessions {
    * Whether the client ended it, at whichever gateway. While the database is away only those that were ended here are
    * known.
    */
-  isEnded(facts: SessionFacts): Promise<boolean>;
+  isEnded(facts: Pick<SessionFacts, "connectedId">): Promise<boolean>;
   /** Ends it as soon as another gateway says that its client has ended it. */
   follow(session: Session): void;
   /** Its client has ended it: the others are told. */

@@ -58,8 +58,15 @@ export interface SessionStart {
    * The session that another gateway, or an earlier life of this one, gave that id to: made again, with the rights that
    * the principal has now, unless its client ended it. Undefined where the id is none of theirs, or not for this
    * principal and endpoint. Rejects with SESSION_LIMIT.
+   *
+   * @param known what has to be waited for before anything can be said of the servers behind the endpoint
    */
-  again(id: string, principal: Principal, endpoint: Endpoint): Promise<Session | undefined> | undefined;
+  again(
+    id: string,
+    principal: Principal,
+    endpoint: Endpoint,
+    known?: Promise<void>,
+  ): Promise<Session | undefined> | undefined;
 }
 
 export function createSessionStart(deps: SessionStartDeps): SessionStart {
@@ -113,15 +120,20 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
     return session;
   }
 
-  async function makeAgain(id: string, facts: SessionFacts, asking: Principal, endpoint: Endpoint) {
-    if ((await deps.sealed()?.isEnded(facts)) === true) return undefined;
+  async function makeAgain(
+    { id, connectedId, ...client }: ClientFacts & SealedIds,
+    asking: Principal,
+    endpoint: Endpoint,
+    known: Promise<void> | undefined,
+  ): Promise<Session | undefined> {
+    const [isEnded] = await Promise.all([deps.sealed()?.isEnded({ connectedId }), known]);
+    if (isEnded === true) return undefined;
     // Another request of the same client may have made it meanwhile.
-    const known = deps.sessions.find(id, asking, endpoint.path);
-    if (known !== undefined) return known;
-    const { connectedId, ...client } = facts;
+    const held = deps.sessions.find(id, asking, endpoint.path);
+    if (held !== undefined) return held;
     const session = make(client, {
-      ...{ principal: deps.ofClient(asking, facts.clientName), endpoint, sealed: { id, connectedId } },
-      client: deps.profileOf({ name: facts.clientName }),
+      ...{ principal: deps.ofClient(asking, client.clientName), endpoint, sealed: { id, connectedId } },
+      client: deps.profileOf({ name: client.clientName }),
     });
     // It said so to the gateway that it began at.
     session.isInitialized = true;
@@ -136,9 +148,9 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
         return { reply: toRefusal(error), session: undefined };
       }
     },
-    again(id, principal, endpoint) {
+    again(id, principal, endpoint, known) {
       const facts = deps.sealed()?.open(id, { principal, endpointPath: endpoint.path });
-      return facts === undefined ? undefined : makeAgain(id, facts, principal, endpoint);
+      return facts === undefined ? undefined : makeAgain({ id, ...facts }, principal, endpoint, known);
     },
   };
 }

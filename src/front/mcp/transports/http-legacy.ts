@@ -10,6 +10,7 @@ import type { Caller } from "../caller.ts";
 import { toTap, type HttpRun, type Incoming } from "./http-run.ts";
 import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
 import type { Session } from "../sessions/session.ts";
+import type { StartupWait } from "../endpoint/endpoint.ts";
 import type { Presence } from "../../../people/identity/session-validity.ts";
 import type { SessionStore } from "../sessions/session-store.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -23,6 +24,7 @@ export interface LegacyHttpDeps extends BatchDeps {
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
   readonly presence: Presence;
+  readonly startupWait: StartupWait;
 }
 
 /** Does the work, and answers the request with the failure where it throws. */
@@ -134,7 +136,8 @@ function createSessionFinder(deps: LegacyHttpDeps, attempt: Attempt) {
    */
   function fromElsewhere(incoming: Incoming, work: (session: Session) => void): void {
     const { request, endpoint, principal } = incoming;
-    const coming = deps.legacy.again(String(request.headers["mcp-session-id"]), principal, endpoint);
+    const known = incoming.known ?? deps.startupWait(endpoint, principal);
+    const coming = deps.legacy.again(String(request.headers["mcp-session-id"]), principal, endpoint, known);
     if (coming === undefined) throw unknownSession();
     const since = deps.presence.losses;
     coming.then(

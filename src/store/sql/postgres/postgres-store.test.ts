@@ -513,6 +513,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       drop table toolyard_state.member_pins;
       drop table toolyard_state.approval;
       drop table toolyard_state.approval_grant;
+      drop table toolyard_state.claim;
       alter table toolyard_state.pat drop column profile;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();
@@ -521,6 +522,50 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       tp_2: false,
       tp_3: true,
     });
+  });
+
+  test("what is claimed by several gateways at once is one's, and the others hear of sessions that ended", async () => {
+    const gateways = await Promise.all([open(), open(), open()]);
+    const told = gateways.map(() => new Set<string>());
+    gateways.forEach(({ claims }, at) => claims.onEnded((ids) => ids?.forEach((id) => told[at]?.add(id))));
+    const when = { untilMs: 2_000, nowMs: 1_000 };
+    const ids = Array.from({ length: 20 }, (_one, at) => `s-${at}`);
+    for (const kind of ["session", "state"] as const) {
+      const claimed = await Promise.all(gateways.map(async ({ claims }) => await claims.claim({ kind, ids, ...when })));
+      expect(claimed.flat().toSorted()).toEqual(ids.toSorted());
+    }
+    const [first, second] = gateways as [RecordStore, RecordStore, RecordStore];
+    expect(await second.claims.claimed({ kind: "session", ids: ["s-7", "s-99"] })).toEqual(["s-7"]);
+    // Each heard of what another claimed, and of no state.
+    await until(() => told.filter((one) => one.size === 20).length === 2);
+    await first.claims.claim({ kind: "state", ids: ["t-1"], ...when });
+    await first.claims.claim({ kind: "session", ids: ["last"], ...when });
+    await until(() => told.slice(1).every((one) => one.has("last")));
+    expect(told.some((one) => one.has("t-1"))).toBe(false);
+  });
+
+  test("claims that have expired are forgotten, and so are the oldest of very many", async () => {
+    const { claims } = await open();
+    const day = 24 * 3_600_000;
+    await claims.claim({ kind: "session", ids: ["old"], untilMs: day, nowMs: 0 });
+    await claims.claim({ kind: "state", ids: ["other"], untilMs: 9 * day, nowMs: 0 });
+    // The clock of another gateway may be ahead.
+    await claims.claim({ kind: "session", ids: ["next"], untilMs: 9 * day, nowMs: day + 60_000 });
+    expect(await claims.claimed({ kind: "session", ids: ["old"] })).toEqual(["old"]);
+    await claims.claim({ kind: "session", ids: [], untilMs: 9 * day, nowMs: 2 * day });
+    expect(await claims.claimed({ kind: "session", ids: ["old", "next"] })).toEqual(["next"]);
+    await ask(`insert into toolyard_state.claim
+      select 'session', 'many ' || n, n + 10, ${9 * day} from generate_series(1, 200000) as n`);
+    expect(await claims.claim({ kind: "session", ids: ["newest"], untilMs: 9 * day, nowMs: 2 * day })).toEqual([
+      "newest",
+    ]);
+    expect(
+      await ask("select kind, count(*)::int as kept from toolyard_state.claim group by kind order by kind"),
+    ).toEqual([
+      { kind: "session", kept: 200_000 },
+      { kind: "state", kept: 1 },
+    ]);
+    expect(await claims.claimed({ kind: "session", ids: ["next"] })).toEqual([]);
   });
 
   test("a database of a newer version is refused, and is as it was", async () => {
