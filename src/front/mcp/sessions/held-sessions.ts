@@ -103,13 +103,14 @@ export function createHeldSessions(): HeldSessions {
       const places = { ofAll: order.add(session), ofOwn: own.order.add(session) };
       sessions.set(session.id, { session, own, ...places, seenAtMs: session.lastUseMs });
     },
-    delete({ id, principal }) {
-      const held = sessions.get(id);
-      if (held === undefined) return;
-      sessions.delete(id);
+    delete(session) {
+      const held = sessions.get(session.id);
+      // Another one may have its id by now, which was made again for a client that has lost something.
+      if (held?.session !== session) return;
+      sessions.delete(session.id);
       order.delete(held.ofAll);
       held.own.order.delete(held.ofOwn);
-      owners.release(principal.id);
+      owners.release(session.principal.id);
     },
     see({ id }, nowMs) {
       const held = sessions.get(id);

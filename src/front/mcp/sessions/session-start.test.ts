@@ -1,9 +1,11 @@
-import { expect, test } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
 import { clientRequest, createLegacyFront } from "../../../../test/harness/legacy-front.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import { localPrincipal } from "../../../kernel/principal.ts";
 import { joinText } from "../answers/result-text.ts";
 import { createSessionStart, type StartedSession } from "./session-start.ts";
+import type { SealedSessions } from "./sealed-sessions.ts";
 import type { Session } from "./session.ts";
 
 const initialize = (params: object = {}) =>
@@ -100,4 +102,77 @@ test("changed roots are told to the client's own instances, and to no server tha
   const { session, done } = startSession();
   session.onRootsChanged?.({});
   expect(done).toEqual(["notifications/roots/list_changed to own of the client"]);
+});
+
+describe("a session of another gateway", () => {
+  const facts = { revision: "2025-06-18", capabilities: { roots: {} }, clientName: "tester", connectedId: "c-1" };
+
+  /** A gateway that knows one id, which `ended` may say was ended. */
+  function arrive(ended: () => Promise<boolean> = async () => false) {
+    const front = createLegacyFront();
+    const followed: Session[] = [];
+    const sealed: SealedSessions = {
+      seal: () => "sealed id",
+      open: (id) => (id === "sealed id" ? facts : undefined),
+      isEnded: ended,
+      follow: (session) => void followed.push(session),
+      tellEnd: () => undefined,
+    };
+    const start = createSessionStart({ ...front.deps, sealed: () => sealed });
+    const again = (id = "sealed id", known?: Promise<void>) => start.again(id, localPrincipal, front.endpoint, known);
+    return { ...front, start, again, followed };
+  }
+
+  test("is made again as its client declared itself, once, and is followed", async () => {
+    const { again, deps, followed } = arrive();
+    const [one, two] = await Promise.all([again(), again()]);
+    expect(one).toMatchObject({
+      ...{ id: "sealed id", revision: "2025-06-18", capabilities: { roots: {} }, clientName: "tester" },
+      ...{ connected: { id: "c-1" }, isInitialized: true, endpointPath: "/mcp/flat" },
+    });
+    expect(two).toBe(one);
+    expect([deps.sessions.size, followed]).toEqual([1, [one]]);
+    expect(again("another id")).toBeUndefined();
+  });
+
+  test("is not made again after its end, nor before anything is known of its servers", async () => {
+    expect(await arrive(async () => true).again()).toBeUndefined();
+    const { again, deps } = arrive();
+    let tell = (): void => undefined;
+    const coming = again("sealed id", new Promise((resolve) => (tell = resolve)));
+    await setImmediate();
+    expect(deps.sessions.size).toBe(0);
+    tell();
+    expect(await coming).toMatchObject({ id: "sealed id" });
+  });
+
+  test("takes the place of one that is held for somebody who has lost something since", async () => {
+    const { again, deps, endpoint, start } = arrive();
+    const before = start.initialize(initialize(), { ...localPrincipal }, endpoint, true).session as Session;
+    expect(before.id).toBe("sealed id");
+    const session = await again();
+    expect(session).not.toBe(before);
+    expect(before.connected.ended.aborted).toBe(true);
+    expect([...deps.sessions.all()]).toEqual([session]);
+  });
+
+  test("hears of changes as one that began here does", async () => {
+    const { again, events } = arrive();
+    const session = await again();
+    const pushed: string[] = [];
+    session?.pushes.attachLine((message) => pushed.push(message));
+    const news = {
+      type: "catalog.changed" as const,
+      atMs: 0,
+      instance: "files" as InstanceId,
+      kinds: ["tools" as const],
+    };
+    events.emit({ ...news, server: "files" as never, added: 0, removed: 0 } as never);
+    expect(pushed.join()).toContain("notifications/tools/list_changed");
+  });
+
+  test("only ids that clients are given are sealed", () => {
+    const { start, endpoint } = arrive();
+    expect(start.initialize(initialize(), localPrincipal, endpoint).session?.id).not.toBe("sealed id");
+  });
 });
