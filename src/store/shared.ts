@@ -32,7 +32,7 @@ export const claimQuestions = {
 
 /** Rejects as the rest of the store does. */
 export interface ClaimStore extends Asked<typeof claimQuestions> {
-  /** Resolves with those of the ids that were not claimed before: of several gateways that ask at once, one gets each. */
+  /** Resolves with those that were not claimed before: of several gateways that ask at once, one gets each. */
   claim(ask: ClaimAsk): Promise<readonly string[]>;
   /**
    * Calls back when another gateway learned that sessions ended: with their ids, and with undefined where those that
