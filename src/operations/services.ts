@@ -236,6 +236,10 @@ export interface Services {
   /** Calls and logs that were recorded. */
   readonly history: RecordHistory;
   readonly status: StatusReader;
+  /** Has the other nodes of a cluster do the same with their instance; undefined where the gateway is alone. */
+  readonly orderElsewhere:
+    | ((order: "restart" | "stop", instance: Instance, limitMs: number) => Promise<void>)
+    | undefined;
   readonly activity: () => Promise<Activity>;
   readonly audit: RestAudit;
   readonly upkeep: RestUpkeep;

@@ -80,6 +80,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
       },
       learned: gateway.servers.learnedNames,
     },
+    orderElsewhere: gateway.servers.cluster?.order,
     activity: async () => await readActivity(gateway),
     audit: { ...createAuditHistory(gateway.records, gateway.audit), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),

@@ -8,6 +8,7 @@ import { createPeerNetwork, splitAddress, Unreachable } from "../../cluster/peer
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement } from "../../cluster/placement/placement.ts";
+import type { InstanceOrder } from "../../cluster/peers/messages.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -36,6 +37,8 @@ export interface Cluster {
   readonly membership: Membership;
   /** The database has lost changes: what this node owns may be somebody else's. */
   noteLoss(): void;
+  /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
+  order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -76,7 +79,10 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
     holds: (instance) => placed.holds(instance),
     isStopping: () => membership.isDraining,
-    tell: () => ({ reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 }),
+    tell: async (asked) =>
+      asked.question === "reach"
+        ? { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 }
+        : await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner)),
   });
   const network = createPeerNetwork({
     key: new Uint8Array(hkdfSync("sha256", key, "", "toolyard peers", 32)),
@@ -101,6 +107,11 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     open: placed.open,
     nodes: membership.nodes,
     membership,
+    async order(question, { id, owner }, limitMs) {
+      const others = membership.nodes().filter((node) => node.id !== membership.me.id && node.state !== "dead");
+      const asked = { question, instance: id, owner };
+      await Promise.allSettled(others.map(async (node) => await (await reaching.reach(node)).ask(asked, limitMs)));
+    },
     noteLoss: () => membership.begin("the database has lost changes"),
     async drain(signal) {
       await membership.drain();
@@ -113,6 +124,16 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
       await store.close();
     },
   };
+}
+
+/** What a person ordered at another node. */
+async function obey(order: InstanceOrder, instance: Instance | undefined): Promise<{ readonly isDone: boolean }> {
+  // One that runs elsewhere is restarted there; here it only has to be in use again.
+  if (instance === undefined || (order === "restart" && instance.connection?.far !== undefined))
+    return { isDone: false };
+  if (order === "stop") await instance.stop();
+  else await instance.restart(new AbortController().signal).catch(() => undefined);
+  return { isDone: true };
 }
 
 function missing(): never {
@@ -141,7 +162,7 @@ function createReach({ network, waiting, clock, log, silenceMs }: ReachDeps) {
     const client = createPeerClient(await network().dial(node), waiting);
     const look = (): void =>
       void clock.after(silenceMs / 5, () => {
-        if (client.isOpen) client.ask("reach", silenceMs).then(look, client.close);
+        if (client.isOpen) client.ask({ question: "reach" }, silenceMs).then(look, client.close);
       });
     look();
     void client.closed.then(() => {
@@ -190,7 +211,7 @@ async function areCutOff(
   const answers = others.map(async (node) => {
     try {
       const client = await reach(node);
-      return (await client.ask("reach", Math.min(askMs, leaseMs / 5)))["reaches"] === false;
+      return (await client.ask({ question: "reach" }, Math.min(askMs, leaseMs / 5)))["reaches"] === false;
     } catch (error) {
       return error instanceof Unreachable && error.isGone;
     }

@@ -130,7 +130,7 @@ export function createServers(deps: ServersDeps): Servers {
 }
 
 /** The part of a cluster that others need, while it may still be loading. */
-export interface LateCluster extends Pick<Cluster, "open" | "drain" | "close"> {
+export interface LateCluster extends Pick<Cluster, "open" | "order" | "drain" | "close"> {
   /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
   start(): Promise<void>;
   /** Undefined until it has joined. */
@@ -165,6 +165,7 @@ function createLateCluster(
       return joined;
     },
     open: async (...wanted) => await (await start()).open(...wanted),
+    order: async (...ordered) => await joined?.order(...ordered),
     drain: async (signal) => await joined?.drain(signal),
     close: async () => await joined?.close(),
   };

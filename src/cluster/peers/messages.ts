@@ -32,6 +32,15 @@ export interface Wants {
   readonly breakOff: boolean;
 }
 
+/** What one node asks another that is no call. */
+export type PeerQuestion =
+  /** Whether it reaches the database. */
+  | { readonly question: "reach" }
+  /** A person restarts or stops an instance, at whatever node. */
+  | ({ readonly question: InstanceOrder } & Omit<FarInstance, "server">);
+
+export type InstanceOrder = "restart" | "stop";
+
 /** To the node that runs the instance. A request has the values of its `params` as bytes, an answer its result. */
 export type AskingFrame =
   | ({ readonly k: "open"; readonly c: number } & FarInstance)
@@ -42,7 +51,7 @@ export type AskingFrame =
   | { readonly k: "answer"; readonly c: number; readonly q: number; readonly as: "result" | "error" }
   | { readonly k: "unanswered"; readonly c: number; readonly q: number; readonly message: string }
   | { readonly k: "answering"; readonly c: number; readonly q: number; readonly params: JsonObject }
-  | { readonly k: "tell"; readonly id: number; readonly question: string };
+  | ({ readonly k: "tell"; readonly id: number } & PeerQuestion);
 
 /** From it. Results and errors are bytes, as their server wrote them. */
 export type AnsweringFrame =

@@ -4,14 +4,14 @@ import type { Opened } from "../../servers/instance/instance-deps.ts";
 import type { ConnectionEvents } from "../../servers/upstream/connection.ts";
 import { createFarConnection, type FarConnection, type FarOptions } from "./far-connection.ts";
 import type { PeerLink } from "./peer-links.ts";
-import { moved, type AnsweringFrame, type FarInstance } from "./messages.ts";
+import { moved, type AnsweringFrame, type FarInstance, type PeerQuestion } from "./messages.ts";
 
 /** Instances that another node runs, over one link to it. */
 export interface PeerClient {
   /** Connects to an instance there. Rejects with INSTANCE_MOVED when that node does not run it any more. */
   open(wanted: FarInstance, events: ConnectionEvents, signal: AbortSignal): Promise<Opened>;
   /** Asks the node something that concerns no instance. Rejects when the link ends first, or the time is over. */
-  ask(question: string, timeoutMs: number): Promise<Told>;
+  ask(question: PeerQuestion, timeoutMs: number): Promise<Told>;
   /** Whether it can be used. */
   readonly isOpen: boolean;
   readonly closed: Promise<void>;
@@ -94,7 +94,7 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
         const timer = setTimeout(() => answer(undefined), timeoutMs);
         timer.unref();
         questions.set(id, answer);
-        frames.send({ k: "tell", id, question });
+        frames.send({ k: "tell", id, ...question });
         if (!isOpen) answer(undefined);
       });
     },

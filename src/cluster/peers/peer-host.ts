@@ -4,7 +4,7 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { Audience, Connection, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import type { FrameHead, FrameStream } from "./frames.ts";
-import { moved, unpackParams, type AnsweringFrame, type AskingFrame } from "./messages.ts";
+import { moved, unpackParams, type AnsweringFrame, type AskingFrame, type PeerQuestion } from "./messages.ts";
 
 export interface PeerHostDeps {
   readonly node: string;
@@ -15,7 +15,7 @@ export interface PeerHostDeps {
   /** Whether this node stops: what it refuses then, another one does not. */
   readonly isStopping: () => boolean;
   /** What another node asks that concerns no instance. */
-  readonly tell: (question: string) => JsonObject;
+  readonly tell: (question: PeerQuestion) => JsonObject | Promise<JsonObject>;
 }
 
 /** Serves other nodes: they use instances that this one runs. */
@@ -127,13 +127,17 @@ function servePeer(frames: FrameStream, deps: PeerHostDeps, listen: Listen) {
     }
   }
 
+  async function tell(frame: Asked<"tell">): Promise<void> {
+    frames.send({ ...(await deps.tell(frame)), k: "told", id: frame.id });
+  }
+
   return (frame: AskingFrame, body: Buffer): void => {
     if (frame.k === "open") void open(frame);
     else if (frame.k === "close") channels.delete(frame.c);
     else if (frame.k === "request") void run(frame, body);
     else if (frame.k === "cancel") channels.get(frame.c)?.requests.get(frame.id)?.abort(cancelled());
     else if (frame.k === "notify") void notify(channels.get(frame.c), frame);
-    else if (frame.k === "tell") frames.send({ k: "told", id: frame.id, ...deps.tell(frame.question) });
+    else if (frame.k === "tell") void tell(frame);
     else questions.take(frame, body);
   };
 }

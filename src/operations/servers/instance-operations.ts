@@ -104,8 +104,13 @@ async function restartInstance(services: Services, instance: Instance, { princip
   const { runnerStartMs } = services.settings().instances;
   const limitMs = runnerStartMs + restartGraceMs;
   const limit = abortAfter(limitMs);
+  const elsewhere = async (): Promise<void> => await services.orderElsewhere?.("restart", instance, limitMs);
   try {
+    const isFar = instance.connection?.far !== undefined;
+    if (isFar) await elsewhere();
     await instance.restart(limit, principal.id);
+    // Where somebody had stopped it, it is to be in use again.
+    if (!isFar) await elsewhere();
   } catch (error) {
     if (!limit.aborted) throw error;
     throw new GatewayError("START_TIMEOUT", `it did not come up within ${limitMs / 1_000} s`, {
@@ -125,7 +130,10 @@ const actions = {
     name: "stop",
     summary: "Stop it until somebody starts it",
     find: findOwnInstance,
-    run: async (_services, instance) => await instance.stop(),
+    async run(services, instance) {
+      await services.orderElsewhere?.("stop", instance, actionTimeoutMs);
+      await instance.stop();
+    },
   },
   refresh: {
     name: "refresh",
