@@ -45,15 +45,8 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const redaction = createRedaction({ secrets: joinSecrets(createConfigSecrets(config), secrets.all) });
   const identity = { name: "toolyard", version: deps.version };
   const shared = {
-    ...deps,
-    config,
-    events,
-    secrets,
-    redaction,
-    redact: redaction.said,
-    loadLate: late.load,
-    identity,
-    common,
+    ...{ ...deps, config, events, secrets, redaction, identity, common },
+    ...{ redact: redaction.said, loadLate: late.load },
   };
   const tracing = createTracing(shared);
   const traces = tracing?.source;

@@ -1,4 +1,4 @@
-import type { ClusterStore } from "./sql/postgres/cluster-database.ts";
+import type { ClusterStore } from "./shared.ts";
 import type { ApprovalStore } from "./approval-rows.ts";
 import type { KeySource } from "../config/key-source.ts";
 import type { DefinitionStore } from "../catalog/definitions/definition-book.ts";

@@ -14,7 +14,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
-import type { ClusterStore, NodeKey } from "../../store/sql/postgres/cluster-database.ts";
+import type { ClusterStore, NodeKey } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ClusterDeps {

@@ -1,4 +1,4 @@
-import type { ClusterStore, NodeInfo, NodeKey, NodeRow, NodeState } from "../../store/sql/postgres/cluster-database.ts";
+import type { ClusterStore, NodeInfo, NodeKey, NodeRow, NodeState } from "../../store/shared.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 

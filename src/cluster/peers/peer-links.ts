@@ -1,6 +1,6 @@
 import { connect, createServer, type TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
-import type { NodeKey } from "../../store/sql/postgres/cluster-database.ts";
+import type { NodeKey } from "../../store/shared.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createFrameStream, type FrameHead, type FrameStream } from "./frames.ts";
 

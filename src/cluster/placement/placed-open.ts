@@ -6,7 +6,7 @@ import { createSignal } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { OpenConnection, Opened } from "../../servers/instance/instance-deps.ts";
 import type { Closed, ConnectionEvents } from "../../servers/upstream/connection.ts";
-import type { ClusterStore } from "../../store/sql/postgres/cluster-database.ts";
+import type { ClusterStore } from "../../store/shared.ts";
 import type { Membership } from "../leases/node-membership.ts";
 import { moved } from "../peers/messages.ts";
 import type { PeerHost } from "../peers/peer-host.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClusterStore, NodeKey } from "../../store/sql/postgres/cluster-database.ts";
+import type { ClusterStore, NodeKey } from "../../store/shared.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
