@@ -103,8 +103,10 @@ describe("a gateway in a program", () => {
       await client.close();
       const tools = (await (await fetch(`${url}/api/tools?query=echo`)).json()) as { tools: object[] };
       expect(tools.tools.length).toBeGreaterThan(0);
-      const rebound = await send(`${url}/healthz`, { headers: { Host: "evil.example" } });
-      expect(rebound.status).toBe(403);
+      const rebound = async (path: string) =>
+        await send(`${url}${path}`, { method: "GET", headers: { Host: "evil.example" } });
+      expect((await rebound("/api/tools")).status).toBe(403);
+      expect((await rebound("/healthz")).json).toEqual({ status: "ok" });
     } finally {
       server.close();
       server.closeAllConnections();

@@ -215,12 +215,14 @@ export const faultGroups = [
       {
         number: "29",
         what: "The `Host` header names a host that the gateway is not known by (DNS rebinding).",
-        gets: "403 (`HOST_FORBIDDEN`) on every route.",
+        gets:
+          "403 (`HOST_FORBIDDEN`) on every route. Only `GET /healthz` and `/readyz` answer, with the status and " +
+          "nothing else, because a kubelet asks by the address of a pod.",
       },
       {
         number: "30",
         what: "The `Host` header is missing, given twice, or not a host name.",
-        gets: "400 (`HOST_INVALID`).",
+        gets: "400 (`HOST_INVALID`). Without one, `GET /healthz` and `/readyz` answer as for a foreign one.",
       },
       {
         number: "31",

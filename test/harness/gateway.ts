@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The command's file, when it is not the one that was built here. */
   readonly main?: string;
+  /** Instead of one that the system chooses: of a gateway that was there before. */
+  readonly port?: number;
   /** A folder to keep between two gateways; made and removed by the test. */
   readonly directory?: string;
   /** The user and group that it runs as, where that is not the one of the tests. */
@@ -48,7 +50,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     "--config",
     configFile,
     "--port",
-    "0",
+    String(options.port ?? 0),
     "--data-dir",
     join(directory, "data"),
     ...(options.args ?? []),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { execute, modernRpc, rpc } from "../harness/rpc.ts";
+import { execute, modernRpc, rpc, send } from "../harness/rpc.ts";
 import { everything } from "../protocol/clients.ts";
 import { until } from "../harness/until.ts";
 import { aliveIn, discover } from "./observing.ts";
@@ -104,4 +104,40 @@ describe("FAULT 108: SIGTERM with two hundred calls in flight", () => {
     expect(await stopped).toBe(0);
     expect(aliveIn(pids)).toEqual([]);
   });
+});
+
+test("a gateway that gives notice is served until it is over, and a second SIGTERM ends it", async () => {
+  await using gateway = await startGateway({
+    // Longer than the test may take.
+    config: { mcpServers: { bad: badServer("--write-pid", pids) }, toolyard: { noticeMs: 3_600_000 } },
+    directory,
+  });
+  const probe = async (path: string, host?: string): Promise<unknown[]> => {
+    const answer = await send(`${gateway.url}${path}`, { method: "GET", headers: host === undefined ? {} : { host } });
+    return [answer.status, answer.json, answer.headers.connection];
+  };
+  await execute(gateway.url, "bad:echo");
+  const answerNow = join(directory, "answer-now");
+  const slow = { name: "execute_mcp_tool", arguments: { tool_path: "bad:slow", arguments: { until: answerNow } } };
+  const before = modernRpc(`${gateway.url}/mcp`, "tools/call", slow);
+  await until(async () => (await inFlight(gateway)) >= 1);
+  expect(await probe("/readyz")).toEqual([200, { status: "ready" }, "keep-alive"]);
+  const stopped = gateway.stop("SIGTERM");
+  await until(async () => (await probe("/readyz"))[0] === 503);
+  expect(await probe("/readyz")).toEqual([503, { status: "unready", reason: "stopping" }, "close"]);
+  expect(await probe("/readyz", "10.1.2.3:3001")).toEqual([503, { status: "unready" }, "close"]);
+  expect(await probe("/healthz")).toEqual([200, { status: "ok" }, "close"]);
+  expect((await execute(gateway.url, "bad:echo")).content).toBeDefined();
+  const listed = await modernRpc(`${gateway.url}/mcp`, "tools/list");
+  expect([listed.status, listed.headers.connection]).toEqual([200, "close"]);
+  await writeFile(answerNow, "");
+  const answered = await before;
+  expect([answered.status, answered.json.result.isError, answered.headers.connection]).toEqual([
+    200,
+    undefined,
+    "close",
+  ]);
+  gateway.process.kill("SIGTERM");
+  expect(await stopped).toBe(0);
+  expect(aliveIn(pids)).toEqual([]);
 });

@@ -135,7 +135,7 @@ describe("behind a reverse proxy", () => {
 
   test("publicUrl is stronger than all of it, and its host and its pages are the gateway's own", async () => {
     const refused = async (headers: Record<string, string>): Promise<RawAnswer> =>
-      await send(`${gateway.url}/healthz`, { method: "GET", headers });
+      await send(`${gateway.url}/`, { method: "GET", headers });
     expect((await refused({ host: "yard.example" })).status).toBe(403);
     const publicUrl = "https://Yard.example:443/a/";
     await configure({ publicUrl, trustedProxies: ["127.0.0.1"] }, async (url) =>

@@ -8,7 +8,6 @@ import { createTrustedConfigs } from "../../store/files/trusted-configs.ts";
 import { loadConfig, loadConfigObject } from "../../config/load.ts";
 import { ownEnvironment } from "../../config/given.ts";
 import { createConfigSecrets } from "../../config/secrets.ts";
-import { abortAfter } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { toUrl } from "../../kernel/text/host-addresses.ts";
@@ -55,7 +54,7 @@ function toEmbedded(gateway: Gateway, front: HttpFront, forget: () => Promise<vo
   let stopping: Promise<void> | undefined;
 
   async function end(signal: AbortSignal): Promise<void> {
-    await front.drain(abortAfter(gateway.config().settings.instances.drainTimeoutMs, signal));
+    await front.drain(signal);
     await gateway.stop(signal);
     front.close();
     await forget();

@@ -5,6 +5,7 @@ import { createHttpServer, type HttpServer } from "../../front/http/http-server.
 import { refuse } from "../../front/mcp/answers/replies.ts";
 import { createOriginRules } from "../../front/http/guards/origin.ts";
 import { createPeerCheck, linuxTables } from "../../front/http/guards/peer-user.ts";
+import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { toReason, unusableStore } from "../../records/store-standing.ts";
 import { toDenial } from "../people/watched-access.ts";
@@ -18,8 +19,11 @@ export interface HttpFront {
   /** For requests that another server accepted. */
   readonly handle: HttpServer["handle"];
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** Accepts nothing new, and waits for running calls until the signal aborts. */
-  drain(signal: AbortSignal): Promise<void>;
+  /**
+   * Says that it is leaving and serves on for `noticeMs`; then accepts nothing new, and waits for running calls for
+   * `instances.drainTimeoutMs`. Hurries as soon as the signal aborts.
+   */
+  drain(hurried: AbortSignal): Promise<void>;
   close(): void;
   /** Undefined where there is no door for one. */
   readonly owner: Owner | undefined;
@@ -33,7 +37,6 @@ export interface HttpFrontOptions {
 }
 
 const drainCheckMs = 50;
-
 /** Descriptors are few: a process has some thousands, and each server takes four. */
 const connections = { ofAll: 10_000, ofOne: 1_000 };
 
@@ -102,7 +105,11 @@ export function createHttpFront(
     owner,
     handle: server.handle,
     listen: server.listen,
-    async drain(signal) {
+    async drain(hurried) {
+      const { noticeMs, instances } = gateway.config().settings;
+      server.leave();
+      if (noticeMs > 0) await sleep(noticeMs, hurried).catch(() => undefined);
+      const signal = abortAfter(instances.drainTimeoutMs, hurried);
       server.drain();
       draining.abort();
       gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage } from "node:http";
+import type { Settings } from "../../config/config.ts";
 import type { RestHandler } from "../../front/http/http-server.ts";
 import { createOwnerDoor, type OwnerConnection } from "../../front/owner/owner-door.ts";
 import { serveStdio } from "../../front/mcp/transports/stdio.ts";
@@ -24,6 +25,16 @@ export interface OwnerOptions {
   readonly stop: () => void;
   /** Takes a request of the owner. */
   readonly rest: RestHandler;
+}
+
+/** For servers to end, once no call runs. */
+const serversEndMs = 4_000;
+/** Service managers kill a process after 30 s, and servers may take what calls leave of them. */
+const leastStopMs = 29_000;
+
+/** How long the gateway takes to stop at most: its notice, the calls in progress, and its servers. */
+export function wholeStopMs({ noticeMs, instances }: Settings): number {
+  return Math.max(leastStopMs, noticeMs + instances.drainTimeoutMs + serversEndMs);
 }
 
 export function createOwner({ secret, gateway, stop, rest }: OwnerOptions): Owner {
@@ -65,7 +76,10 @@ export function createOwner({ secret, gateway, stop, rest }: OwnerOptions): Owne
     secret,
     onDenied: (request) =>
       gateway.audit.deny(toDenial(request, new GatewayError("FORBIDDEN", "the owner's secret is not known"))),
-    headers: () => ({ "Toolyard-Config": gateway.config().identity?.realFile ?? "" }),
+    headers() {
+      const { identity, settings } = gateway.config();
+      return { "Toolyard-Config": identity?.realFile ?? "", "Toolyard-Stop-Ms": String(wholeStopMs(settings)) };
+    },
     onConnection(connection) {
       const { purpose, socket } = connection;
       if (purpose === "rest") {

@@ -8,12 +8,16 @@ export interface OwnerSocket {
   readonly socket: Duplex;
   /** Path of the configuration that the gateway runs with, with links followed. Empty when it has none. */
   readonly configFile: string;
+  /** How long the gateway takes at most when it is told to stop. */
+  readonly stopMs: number;
 }
 
 /** What is to be known of a gateway whose door is used. */
 export type DoorOf = Pick<GatewayHolder, "pid" | "url" | "secret">;
 
 const connectTimeoutMs = 10_000;
+/** What a gateway takes that does not say it. */
+const defaultStopMs = 29_000;
 
 /** Connects to the owner's endpoint of a running gateway. Rejects with GATEWAY_UNREACHABLE. */
 export async function openOwnerSocket(holder: DoorOf, purpose: OwnerPurpose, endpoint: string): Promise<OwnerSocket> {
@@ -43,7 +47,8 @@ export async function openOwnerSocket(holder: DoorOf, purpose: OwnerPurpose, end
       }
       socket.setTimeout(0);
       if (head.length > 0) socket.unshift(head);
-      resolve({ socket, configFile: decodeURIComponent(String(response.headers["toolyard-config"] ?? "")) });
+      const { "toolyard-config": file = "", "toolyard-stop-ms": stopMs } = response.headers;
+      resolve({ socket, configFile: decodeURIComponent(String(file)), stopMs: Number(stopMs) || defaultStopMs });
     });
     knock.end();
   });
@@ -56,8 +61,9 @@ function reachable(hostname: string): string {
   return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
 }
 
-/** Ends the gateway as SIGTERM does. Rejects with GATEWAY_UNREACHABLE. */
-export async function stopByDoor(holder: DoorOf): Promise<void> {
-  const { socket } = await openOwnerSocket(holder, "stop", "/mcp");
+/** Ends the gateway as SIGTERM does. Resolves to how long that takes at most. Rejects with GATEWAY_UNREACHABLE. */
+export async function stopByDoor(holder: DoorOf): Promise<number> {
+  const { socket, stopMs } = await openOwnerSocket(holder, "stop", "/mcp");
   socket.destroy();
+  return stopMs;
 }

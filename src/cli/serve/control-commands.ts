@@ -52,17 +52,18 @@ export async function restart(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** More than a gateway takes that waits for running calls and for its servers (29 s). */
-const goneMs = 35_000;
+/** For what a gateway does after its last server has ended. */
+const beyondStopMs = 6_000;
 const lookMs = 50;
 
 /**
  * `toolyard stop`: ends the gateway that is meant, as SIGTERM does, and returns when it has given up its folder, so
- * that a script can start another one at once. Rejects with GATEWAY_UNREACHABLE when it is still there after 35 s.
+ * that a script can start another one at once. Rejects with GATEWAY_UNREACHABLE when it is still there 6 s after it
+ * should have ended.
  */
 export async function stop(context: CommandContext): Promise<number> {
   const holder = await findGateway(context);
-  await stopByDoor(holder);
+  const goneMs = (await stopByDoor(holder)) + beyondStopMs;
   const { dataDir } = await findDataDirectory(context);
   const { lock } = storeIn(dataDir, context);
   const isThere = async () => (await lock.list()).some(({ pid }) => pid === holder.pid);

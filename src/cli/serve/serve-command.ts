@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import { buildGateway, type Gateway } from "../../app/gateway.ts";
 import { refuseOpenBind } from "../../app/embedded/open-bind.ts";
-import type { Owner } from "../../app/owner/owner.ts";
+import { wholeStopMs, type Owner } from "../../app/owner/owner.ts";
 import { refuseEndlessNesting } from "../../app/servers/loop-guard.ts";
 import { followConfigFile } from "../../app/reload.ts";
 import type { Config } from "../../config/config.ts";
@@ -88,9 +88,9 @@ export async function serve(given: CommandContext): Promise<number> {
       stopping,
       idleExitMs,
     });
-    await front.drain(stopping.drainUntil(gateway.config().settings.instances.drainTimeoutMs));
+    await front.drain(stopping.hurried);
   } finally {
-    await gateway.stop(stopping.waitUntil());
+    await gateway.stop(stopping.waitUntil(wholeStopMs(gateway.config().settings)));
     front.close();
   }
   stopping.exitSoon();

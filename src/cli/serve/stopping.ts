@@ -9,16 +9,14 @@ export interface Stopping {
   /** Aborts at the same moment. */
   readonly asked: AbortSignal;
   ask(reason: string): void;
-  /** Aborts when running calls are to be waited for no longer. */
-  drainUntil(drainTimeoutMs: number): AbortSignal;
-  /** Aborts when servers are to be waited for no longer. */
-  waitUntil(): AbortSignal;
+  /** Aborts at the second request. */
+  readonly hurried: AbortSignal;
+  /** Aborts when servers are to be waited for no longer: `wholeStopMs` after the request. */
+  waitUntil(wholeStopMs: number): AbortSignal;
   /** Ends the process soon, whatever a library still holds open. */
   exitSoon(): void;
 }
 
-/** Service managers kill a process after 30 s. */
-const wholeStopMs = 29_000;
 /** The time that is left after a second signal. */
 const hurriedStopMs = 4_000;
 const lingerMs = 500;
@@ -51,8 +49,8 @@ export function createStopping(log: Log): Stopping {
     reason,
     asked: asked.signal,
     ask,
-    drainUntil: (drainTimeoutMs) => abortAfter(drainTimeoutMs, hurried.signal),
-    waitUntil() {
+    hurried: hurried.signal,
+    waitUntil(wholeStopMs) {
       const leftMs = Math.max(0, Math.ceil(wholeStopMs - (performance.now() - (askedAtMs ?? performance.now()))));
       const end = new AbortController();
       const hurry = (): void =>

@@ -169,6 +169,18 @@ export const settingsTable = {
     reason: "anybody else could write whatever they like into these headers",
     example: ["10.0.0.0/8"],
   }),
+  noticeMs: number({
+    fallback: 0,
+    min: 0,
+    max: 3_600_000,
+    about:
+      "milliseconds that a gateway that stops goes on serving, while `/readyz` says that it is leaving and answers " +
+      "close their connections",
+    reason:
+      "nothing waits for it on one machine; behind a load balancer, more than that takes to notice " +
+      "([behind a balancer](team-database.md#behind-a-balancer))",
+    example: 5_000,
+  }),
   team: boolean({
     fallback: false,
     flag: { name: "team" },

@@ -22,7 +22,9 @@ export interface HttpListenerOptions {
 export interface HttpListener {
   /** Resolves to the address once requests are answered. Throws PORT_TAKEN and ADDRESS_UNUSABLE. */
   listen(host: string, port: number): Promise<AddressInfo>;
-  /** Takes no new connections; those that are idle end, the others after their answer. */
+  /** Serves on, and closes each connection with its next answer, so that clients come by another one from now on. */
+  leave(): void;
+  /** After it has left: takes no new connections; those that are idle end, the others after their answer. */
   drain(): void;
   /** Ends the remaining connections. */
   close(): void;
@@ -47,6 +49,7 @@ const tooMany = toRawRefusal(
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const { handle, refuse, onConnect, bodyTimeoutMs, room } = options;
   const sockets = new Set<Duplex>();
+  let leaving = false;
   // A whole request must be there within bodyTimeoutMs; it is looked at this often (faults 24, 25).
   const checkMs = Math.min(connectionCheckMs, Math.ceil(bodyTimeoutMs / 6));
   const requestTimeout = Math.max(checkMs, bodyTimeoutMs - checkMs);
@@ -57,8 +60,13 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       connectionsCheckingInterval: checkMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       maxHeaderSize: 16_384,
+      // Load balancers look without one whether the gateway is there. Everything else without one is refused by us.
+      requireHostHeader: false,
     },
-    handle,
+    (request, response) => {
+      if (leaving) response.setHeader("Connection", "close");
+      handle(request, response);
+    },
   );
   server.maxHeadersCount = mostHeaders;
   server.on("connection", (socket) => {
@@ -74,8 +82,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   });
   if (onConnect !== undefined) server.on("connect", onConnect);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    // Found where Node's own handler finds it. In a table of ours, a response would outlive its request.
-    const response = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
+    const response = responseOn(socket);
     const failure = toClientFailure(error, { headersTimeoutMs, bodyTimeoutMs });
     if (!socket.writable) socket.destroy();
     else if (response == null) socket.end(toRawRefusal(failure));
@@ -84,12 +91,21 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     else refuse(response.req, response, failure);
   });
 
+  function leave(): void {
+    leaving = true;
+    for (const socket of sockets) {
+      const response = responseOn(socket);
+      if (response?.headersSent === false) response.setHeader("Connection", "close");
+    }
+  }
+
   return {
     listen: async (host, port) =>
       await new Promise((resolve, reject) => {
         server.once("error", (error: NodeJS.ErrnoException) => reject(toListenFailure(error, `${host}:${port}`)));
         server.listen({ host, port, backlog }, () => resolve(server.address() as AddressInfo));
       }),
+    leave,
     drain() {
       server.close();
       server.closeIdleConnections();
@@ -99,6 +115,11 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+/** The answer in progress, where Node's own handler finds it. In a table of ours, it would outlive its request. */
+function responseOn(socket: Duplex): ServerResponse | null | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
 }
 
 function toListenFailure(error: NodeJS.ErrnoException, address: string): Error {

@@ -8,8 +8,9 @@ import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-erro
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { challengeOf } from "./challenge.ts";
-import { corsHeaders, checkOrigin, type GatewayOriginRules } from "./guards/origin.ts";
+import { corsHeaders, checkOrigin, isWithoutKnownHost, type GatewayOriginRules } from "./guards/origin.ts";
 import type { ConnectionRoom } from "./guards/body-room.ts";
+import { answerHealth, isHealth, isRead, type Readiness } from "./health.ts";
 import { createHttpListener, mostHeaders, type HttpListener } from "./http-listener.ts";
 import { refuseWithProblem } from "./problem.ts";
 import type { PeerCheck } from "./guards/peer-user.ts";
@@ -88,6 +89,7 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   const dashboard = createLateRest(deps.loadDashboard, refuse);
   const { people } = deps;
   const peoplePages = people === undefined ? undefined : createLateRest(people.load, refuse);
+  let leaving = false;
   let draining = false;
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -96,7 +98,10 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
       const path = requestPath(request.url ?? "/");
       const endpoint = deps.mcp.endpointOf(path);
       const card = endpoint === undefined ? deps.mcp.cardAt(path) : undefined;
-      checkOrigin(request, card === undefined ? deps.originRules() : deps.originRules().ofCards);
+      const rules = card === undefined ? deps.originRules() : deps.originRules().ofCards;
+      if (isHealth(path) && isRead(request) && isWithoutKnownHost(request, rules))
+        return answerHealth(request, response, { readiness: readinessAt(path), isDetailed: false });
+      checkOrigin(request, rules);
       if (endpoint === undefined) handleOther(request, response, path, card);
       else handleMcp(request, response, endpoint);
     } catch (error) {
@@ -128,10 +133,9 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
   }
 
   function handleOther(request: IncomingMessage, response: ServerResponse, path: string, card?: RestHandler): void {
-    const isReading = request.method === "GET" || request.method === "HEAD";
+    const isReading = isRead(request);
     if (card !== undefined) card(request, response);
-    else if (path === "/healthz") answerHealth(request, response);
-    else if (path === "/readyz") answerReadiness(request, response, readiness());
+    else if (isHealth(path)) answerHealth(request, response, { readiness: readinessAt(path), isDetailed: true });
     else if (path === "/" && isReading)
       deps.frontPage(request, response).catch((error: unknown) => refuse(request, response, error));
     else if (isDashboard(path)) dashboard(request, response);
@@ -142,8 +146,9 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     }
   }
 
-  function readiness(): Readiness {
-    return draining ? { ...deps.readiness(), unready: "stopping" } : deps.readiness();
+  function readinessAt(path: string): Readiness | undefined {
+    if (path === "/healthz") return undefined;
+    return leaving ? { ...deps.readiness(), unready: "stopping" } : deps.readiness();
   }
 
   function refuseWhileDraining(): void {
@@ -155,6 +160,10 @@ export function createHttpServer<Endpoint extends HttpEndpoint>(deps: HttpServer
     ...listener,
     handle,
     rest,
+    leave() {
+      leaving = true;
+      listener.leave();
+    },
     drain() {
       draining = true;
       listener.drain();
@@ -199,10 +208,6 @@ function fromAllowed(
   };
 }
 
-function isHealth(url: string | undefined): boolean {
-  return url === "/healthz" || url === "/readyz";
-}
-
 /** Its pages, and the frame in which it shows pages of servers. */
 function isDashboard(path: string): boolean {
   return (path.startsWith("/ui") && (path.length === 3 || path[3] === "/")) || path === "/sandbox";
@@ -244,41 +249,4 @@ function createRefusal<Endpoint extends HttpEndpoint>(deps: HttpServerDeps<Endpo
     else mcp.refuse(response, failure, Object.entries(challenge).flat());
     request.resume();
   };
-}
-
-/** `GET /healthz`: the process is there and answers. Throws HTTP_METHOD_UNSUPPORTED. */
-function answerHealth(request: IncomingMessage, response: ServerResponse): void {
-  answerPlainly(request, response, 200, { status: "ok" });
-}
-
-/** Whether the gateway should get requests, and what it cannot do meanwhile. */
-interface Readiness {
-  /** Why it should get none; undefined where it should. */
-  readonly unready: string | undefined;
-  /** Why nothing, or not everything, is recorded; undefined where everything is. */
-  readonly unrecorded: string | undefined;
-}
-
-/** `GET /readyz`: 503 with the reason why the gateway should get no requests now. Throws HTTP_METHOD_UNSUPPORTED. */
-function answerReadiness(request: IncomingMessage, response: ServerResponse, readiness: Readiness): void {
-  const { unready, unrecorded } = readiness;
-  const reason = unready ?? unrecorded;
-  const body = {
-    status: unready === undefined ? "ready" : "unready",
-    ...(unrecorded === undefined ? {} : { records: "degraded" }),
-    ...(reason === undefined ? {} : { reason }),
-  };
-  answerPlainly(request, response, unready === undefined ? 200 : 503, body);
-}
-
-function answerPlainly(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  if (request.method !== "GET" && request.method !== "HEAD")
-    throw new GatewayError("HTTP_METHOD_UNSUPPORTED", "only GET is served here");
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(text),
-    "Cache-Control": "no-store",
-  });
-  response.end(request.method === "HEAD" ? undefined : text);
 }

@@ -3,12 +3,11 @@ import { send } from "../../harness/rpc.ts";
 import { ping, post, rawExchange, statusOf, useGateway } from "./front.ts";
 
 const gateway = useGateway({ allowedOrigins: ["https://app.example.com"] });
+const probes = ["/healthz", "/readyz"];
 const routes = [
   "/mcp",
   "/mcp/flat",
   "/mcp/server/bad",
-  "/healthz",
-  "/readyz",
   "/nothing",
   "/api/servers",
   "/list/apps",
@@ -16,14 +15,38 @@ const routes = [
   "/documentation",
 ];
 
-test("FAULT 29: a foreign Host is refused on every route", async () => {
+const foreignHosts = ["evil.com", "127.0.0.1.evil.com", "localhost.evil.com:80", "evil.com:3001", "0.0.0.0"];
+
+test("FAULT 29: a foreign Host is refused on every route but the probes", async () => {
   for (const route of routes) {
-    for (const host of ["evil.com", "127.0.0.1.evil.com", "localhost.evil.com:80", "evil.com:3001", "0.0.0.0"]) {
+    for (const host of foreignHosts) {
       const answer = await send(`${gateway().url}${route}`, { method: "GET", headers: { host } });
       expect([route, host, answer.status]).toEqual([route, host, 403]);
     }
   }
   expect((await post(gateway().url, ping, { host: "localhost" })).status).toBe(200);
+});
+
+const bareHealth = { "/healthz": { status: "ok" }, "/readyz": { status: "ready" } };
+
+test("FAULT 29, FAULT 30: probes get the bare status by any Host, or none", async () => {
+  for (const [path, expected] of Object.entries(bareHealth)) {
+    for (const host of [...foreignHosts, "10.1.2.3:3001", "[fd00::7]:3001"]) {
+      const answer = await send(`${gateway().url}${path}`, { method: "GET", headers: { host } });
+      expect([path, host, answer.status, answer.json]).toEqual([path, host, 200, expected]);
+      for (const method of ["POST", "DELETE"])
+        expect([path, (await send(`${gateway().url}${path}`, { method, headers: { host } })).status]).toEqual([
+          path,
+          403,
+        ]);
+    }
+    for (const head of ["HTTP/1.0\r\n", "HTTP/1.1\r\n", "HTTP/1.1\r\nHost:\r\n"]) {
+      const answer = await rawExchange(gateway().url, `GET ${path} ${head}Connection: close\r\n\r\n`);
+      expect([head, statusOf(answer), answer.split("\r\n\r\n")[1]]).toEqual([head, 200, JSON.stringify(expected)]);
+    }
+    const byHead = await rawExchange(gateway().url, `HEAD ${path} HTTP/1.0\r\n\r\n`);
+    expect([statusOf(byHead), byHead.split("\r\n\r\n")[1]]).toEqual([200, ""]);
+  }
 });
 
 test("FAULT 30: a Host that is missing, given twice or no host is a bad request", async () => {
@@ -33,16 +56,13 @@ test("FAULT 30: a Host that is missing, given twice or no host is a bad request"
       400,
     ]);
   }
-  for (const hosts of [
-    "",
-    "Host:\r\n",
-    "Host: localhost\r\nHost: localhost\r\n",
-    "Host: localhost\r\nhOsT: evil.com\r\n",
-  ]) {
+  const several = ["localhost\r\nHost: localhost", "localhost\r\nhOsT: evil.com", "\r\nHost: evil.com", "a@evil.com"];
+  for (const hosts of ["", "Host:\r\n", ...several.map((host) => `Host: ${host}\r\n`)]) {
     for (const version of ["1.1", "1.0"]) {
-      expect(
-        statusOf(await rawExchange(gateway().url, `GET /healthz HTTP/${version}\r\n${hosts}Connection: close\r\n\r\n`)),
-      ).toBe(400);
+      for (const path of hosts.length > 10 ? [...routes, ...probes] : routes) {
+        const head = `GET ${path} HTTP/${version}\r\n${hosts}Connection: close\r\n\r\n`;
+        expect([path, hosts, statusOf(await rawExchange(gateway().url, head))]).toEqual([path, hosts, 400]);
+      }
     }
   }
 });
@@ -50,7 +70,7 @@ test("FAULT 30: a Host that is missing, given twice or no host is a bad request"
 describe("FAULT 31: a foreign Origin", () => {
   test("is refused on every route", async () => {
     const port = Number(new URL(gateway().url).port);
-    for (const route of routes) {
+    for (const route of [...routes, ...probes]) {
       for (const origin of [
         "https://evil.com",
         "null",
@@ -65,6 +85,8 @@ describe("FAULT 31: a foreign Origin", () => {
         const answer = await send(`${gateway().url}${route}`, { method: "GET", headers: { origin } });
         expect([route, origin, answer.status]).toEqual([route, origin, 403]);
       }
+      const rebound = { origin: "http://evil.com", host: "evil.com" };
+      expect((await send(`${gateway().url}${route}`, { method: "GET", headers: rebound })).status).toBe(403);
     }
     expect((await post(gateway().url, ping, { origin: "https://evil.com" })).json.error.code).toBe(-31112);
   });

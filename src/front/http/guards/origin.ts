@@ -66,16 +66,35 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   if (isPlain && rules.known.has(host)) return;
   // A target in absolute form names the host itself, and the Host header must be ignored (RFC 9112, 3.2.2).
   const authority = absoluteForm.exec(request.url ?? "/")?.[1] ?? host;
-  const form = hostForm.exec(authority);
-  const name = form?.[1]?.toLowerCase();
+  const name = hostNameOf(authority);
   if (name === undefined)
     throw new GatewayError("HOST_INVALID", "the Host header is not a host name with an optional port");
-  if (!rules.hosts.has(name) && !rules.hosts.has("*"))
+  if (!isKnownHost(name, rules))
     throw new GatewayError("HOST_FORBIDDEN", "the Host header names a host that is not allowed");
   if (isPlain && rules.known.size < mostKnown) rules.known.add(host);
   if (origin === undefined) return;
   if (isOwnOrigin(origin, authority) || rules.origins.has(origin.toLowerCase()) || rules.origins.has("*")) return;
   throw new GatewayError("ORIGIN_FORBIDDEN", "the Origin header names a site that is not allowed");
+}
+
+/**
+ * Whether a request that no page of another site says to have sent names no host, or one that the gateway is not known
+ * by: as probes do. One that names several, or no possible one, is a bad request all the same.
+ */
+export function isWithoutKnownHost(request: IncomingMessage, rules: OriginRules): boolean {
+  const { host, origin } = request.headers;
+  if (origin !== undefined || countHosts(request.rawHeaders) > 1) return false;
+  const name = hostNameOf(absoluteForm.exec(request.url ?? "/")?.[1] ?? host ?? "");
+  return host === undefined || host === "" || (name !== undefined && !isKnownHost(name, rules));
+}
+
+/** The host of an authority, in lower case; undefined where it is none. */
+function hostNameOf(authority: string): string | undefined {
+  return hostForm.exec(authority)?.[1]?.toLowerCase();
+}
+
+function isKnownHost(name: string, { hosts }: OriginRules): boolean {
+  return hosts.has(name) || hosts.has("*");
 }
 
 /** An origin with the host and port of the request itself belongs to one of our own pages. */
