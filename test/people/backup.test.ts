@@ -64,11 +64,24 @@ async function backedUp(): Promise<void> {
   await gateway.stop();
 }
 
-test("a backup of a newer version is refused with a hint, and nothing changes", async () => {
-  await backedUp();
+function makeNewer(readsFrom: string): void {
   const database = loadDriver(directory).open(file());
-  database.exec("insert into kysely_migration values ('9999', 'then')");
+  database.exec(`insert or ignore into kysely_migration values ('9999', 'then');
+    update meta set value = '${readsFrom}' where key = 'reads_from'`);
   database.close();
+}
+
+test("a backup of a newer version that older ones may use is restored", async () => {
+  await backedUp();
+  makeNewer("0015");
+  expect((await command("restore", file())).code).toBe(0);
+  gateway = await start();
+  expect((await command("user", "list")).stdout).toContain("ann");
+});
+
+test("a backup of a newer version that older ones must not use is refused with a hint, and nothing changes", async () => {
+  await backedUp();
+  makeNewer("9999");
   const folder = onlyPlace(join(directory, "data"));
   const state = await readFile(join(folder, "state.db"));
   const { code, stderr } = await command("restore", file());

@@ -111,10 +111,13 @@ describe("a gateway whose database is not as it left it serves calls", () => {
     expect(await rowsOf("request_log")).toHaveLength(2);
   });
 
-  test("FAULT 106: databases of a newer version are left alone and said in /readyz, and nothing is recorded", async () => {
+  test("FAULT 106: databases of a newer version that must not be used are left alone and said in /readyz, and nothing is recorded", async () => {
     await liveOnce();
     for (const name of ["records.db", "state.db"])
-      await inFile(name, (database) => database.exec("insert into kysely_migration values ('0999', '2030')"));
+      await inFile(name, (database) =>
+        database.exec(`insert into kysely_migration values ('0999', '2030');
+          update meta set value = '0999' where key = 'reads_from'`),
+      );
     const gateway = await start();
     expect(await untilReadiness(gateway, 503)).toMatch(/newer version/);
     await callServed(gateway, "second");

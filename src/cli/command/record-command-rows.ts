@@ -80,8 +80,8 @@ only in encrypted form. A PostgreSQL is backed up with pg_dump.`,
     usage: "toolyard restore FILE [options]",
     about: "Puts a backup in force while no gateway runs, and verifies its audit.",
     options,
-    notes: `What was there before is kept beside it. A file of a newer version is refused with code 2, as is a damaged
-one, and nothing changes.`,
+    notes: `What was there before is kept beside it. A file that only a newer version may use is refused with code 2, as is
+a damaged one, and nothing changes.`,
   },
   db: {
     words: 1,

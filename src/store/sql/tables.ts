@@ -7,6 +7,10 @@ import type { auditTables, recordTables } from "../record-rows.ts";
 import type { KeptTables } from "../state-table.ts";
 import type { Kysely } from "kysely";
 
+/** Questions whose changes other gateways of the same database are told of. */
+export const toldKinds = ["changePeople", "changeInstalls", "changeAccess", "changeApprovals", "claim"] as const;
+export type ToldKind = (typeof toldKinds)[number];
+
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
 
 /** `records.db`: may be lost, is kept for a while. */

@@ -8,7 +8,8 @@ import { toApprovalWrites, type ApprovalStore } from "../../approval-rows.ts";
 import type { PeopleWrites } from "../../people-rows.ts";
 import { claimQuestions, type ClaimStore } from "../../shared.ts";
 import type { InstallStore, PeopleStore } from "../../record-store.ts";
-import { readAnew, type ChangeListeners, type ToldKind } from "../postgres/change-listeners.ts";
+import type { ToldKind } from "../tables.ts";
+import { readAnew, type ChangeListeners } from "../postgres/change-listeners.ts";
 import { toStorable } from "../row-text.ts";
 import { toAsked, type SqlClient } from "./sql-client.ts";
 

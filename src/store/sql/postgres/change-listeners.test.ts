@@ -16,12 +16,24 @@ function listening() {
 
 test("what others changed is told once, to whom it concerns, and what this gateway changed is not", () => {
   const { listeners, told } = listening();
-  const changes = [change(1), change(2, "changeInstalls"), change(3, "changePeople", "own"), change(4, "elsewhat")];
+  const changes = [change(1), change(2, "changeInstalls"), change(3, "changePeople", "own"), change(4, "changeAccess")];
   listeners.tell({ seq: 4, changes });
   expect(told).toEqual(["1", "installs 2"]);
   listeners.tell({ seq: 5, changes: [...changes, change(5)] });
   expect(told).toEqual(["1", "installs 2", "5"]);
   expect([listeners.seen("changePeople"), listeners.seen("changeInstalls")]).toEqual([5, 5]);
+});
+
+test("of a kind that only a newer version knows, everything is to be read again", () => {
+  const { listeners, told } = listening();
+  for (const kind of ["changePeople", "changeInstalls"] as const) listeners.saw(kind, 1);
+  listeners.tell({ seq: 3, changes: [change(2), change(3, "changeUnheardOf")] });
+  expect(told).toEqual([undefined, "installs undefined"]);
+  expect([listeners.seen("changePeople"), listeners.seen("changeInstalls")]).toEqual([1, 1]);
+  for (const kind of ["changePeople", "changeInstalls"] as const) listeners.saw(kind, 3);
+  listeners.tell({ seq: 4, changes: [change(3, "changeUnheardOf"), change(4, "changeUnheardOf", "own")] });
+  expect(told).toHaveLength(2);
+  expect([listeners.seen("changePeople"), listeners.seen("changeInstalls")]).toEqual([4, 4]);
 });
 
 test("what was read with one kind says nothing of another", () => {

@@ -1,7 +1,5 @@
+import { toldKinds, type ToldKind } from "../tables.ts";
 import type { FeedNews } from "./change-feed.ts";
-
-/** Questions whose changes other gateways are told of. */
-export type ToldKind = "changePeople" | "changeInstalls" | "changeAccess" | "changeApprovals" | "claim";
 
 /** In the thread that serves: who wants to know what other gateways of the same database changed. */
 export interface ChangeListeners {
@@ -31,11 +29,7 @@ const unsure = -1;
 
 /** @param own what this gateway calls itself: what it changed it knows */
 export function createChangeListeners(own: string): ChangeListeners {
-  const empty = (): Set<Listener> => new Set();
-  const listeners = {
-    ...{ changePeople: empty(), changeInstalls: empty(), changeAccess: empty(), changeApprovals: empty() },
-    claim: empty(),
-  };
+  const listeners = new Map<string, Set<Listener>>(toldKinds.map((kind) => [kind, new Set()]));
   const last = new Map<ToldKind, number>();
   const written = new Map<ToldKind, number>();
   /** The last change that was told of, also where it is not known here before everything was read again. */
@@ -43,7 +37,6 @@ export function createChangeListeners(own: string): ChangeListeners {
   /** Of the changes that have to be read again, the last: until it was read, nothing after `last` is known here. */
   const owed = new Map<ToldKind, number>();
   const lossListeners = new Set<() => void>();
-  const kinds = Object.keys(listeners) as ToldKind[];
 
   function saw(kind: ToldKind, seq: number | undefined): void {
     if (seq === undefined) return;
@@ -64,22 +57,25 @@ export function createChangeListeners(own: string): ChangeListeners {
     tell({ seq, changes, hasLost = false }) {
       if (hasLost) {
         written.clear();
-        for (const kind of kinds) last.set(kind, unsure);
+        for (const kind of toldKinds) last.set(kind, unsure);
         for (const listener of lossListeners) listener();
       }
-      for (const kind of kinds) {
+      for (const kind of toldKinds) {
         const before = last.get(kind) ?? 0;
         heard.set(kind, seq);
-        const told = changes?.filter((one) => one.kind === kind && one.seq > before && one.origin !== own);
-        const details = told?.map(({ detail }) => (detail === "" ? undefined : detail)) ?? [undefined];
+        const told = changes?.filter((one) => one.seq > before && one.origin !== own);
+        // A newer version may change in its own way anything that is known here.
+        const isClear = told?.every((one) => listeners.has(one.kind)) === true;
+        const mine = isClear ? told.filter((one) => one.kind === kind) : [{ detail: "" }];
+        const details = mine.map(({ detail }) => (detail === "" ? undefined : detail));
         if (details.includes(undefined)) owed.set(kind, seq);
-        for (const detail of details) for (const listener of listeners[kind]) listener(detail);
+        for (const detail of details) for (const listener of listeners.get(kind) ?? []) listener(detail);
         if (!owed.has(kind)) saw(kind, seq);
       }
     },
     listen(kind, listener) {
-      listeners[kind].add(listener);
-      return () => listeners[kind].delete(listener);
+      listeners.get(kind)?.add(listener);
+      return () => listeners.get(kind)?.delete(listener);
     },
     onLoss(listener) {
       lossListeners.add(listener);

@@ -1,6 +1,6 @@
 import { Migrator, sql, type Kysely } from "kysely";
 import type { Client } from "pg";
-import { NewerSchema, type Migrations } from "../sqlite/migrate.ts";
+import { missingSteps, readsFromKey, toProvider, type Migrations } from "../sqlite/migrate.ts";
 import { createPostgresKysely, oneConnection } from "./postgres-dialect.ts";
 import { recordsSteps, stateSteps } from "../sqlite/schema-steps.ts";
 
@@ -17,8 +17,8 @@ const oldestServer = 150_000;
 /**
  * Brings the tables of both schemas up to date, over a connection of its own, and has each table of a team show only
  * the team's own rows. One gateway does so at a time, and the others wait. A gateway that is killed meanwhile leaves a
- * schema as it was. Rejects with NewerSchema, and changes nothing, when the database knows steps that this program does
- * not. Resolves with how many steps were missing.
+ * schema as it was. Rejects with NewerSchema, and changes nothing, when this version must not use what a newer one has
+ * made of them. Resolves with how many steps were missing.
  */
 export async function migratePostgres(client: Client): Promise<number> {
   const db = createPostgresKysely<unknown>(oneConnection(client));
@@ -49,12 +49,16 @@ async function missing(db: Kysely<unknown>): Promise<number> {
   let count = 0;
   for (const name of names) {
     const done = await stepsDone(db, name);
-    const unknown = done.filter((step) => !Object.hasOwn(stepsOf[name], step));
-    if (unknown.length > 0)
-      throw new NewerSchema(`its ${name} has ${unknown.join(", ")}, which this version does not know`);
-    count += Object.keys(stepsOf[name]).length - done.length;
+    count += missingSteps(done, await readsFromOf(db, name, done), stepsOf[name]);
   }
   return count;
+}
+
+async function readsFromOf(db: Kysely<unknown>, name: Name, done: readonly string[]): Promise<string | undefined> {
+  if (done.length === 0) return undefined;
+  const meta = sql.table(`${schemaOf[name]}.meta`);
+  const found = sql<{ value: string }>`select value from ${meta} where key = ${readsFromKey}`;
+  return (await found.execute(db)).rows[0]?.value;
 }
 
 export async function stepsDone(db: Kysely<unknown>, name: Name): Promise<readonly string[]> {
@@ -74,24 +78,8 @@ async function migrateSchema(client: Client, db: Kysely<unknown>, name: Name): P
   const migrator = new Migrator({
     db: own,
     migrationTableSchema: schema,
-    provider: {
-      getMigrations: async () => {
-        const steps = Object.entries(stepsOf[name]);
-        const last = steps.at(-1)?.[0];
-        return Object.fromEntries(
-          steps.map(([step, up]) => [
-            step,
-            {
-              up: async (trx) => {
-                await up(trx);
-                // In the same transaction as the last: no table is ever there without it.
-                if (step === last) await secureTables(trx, schema);
-              },
-            },
-          ]),
-        );
-      },
-    },
+    // In the same transaction as the last step: no table is ever there without it.
+    provider: toProvider(stepsOf[name], async (trx) => await secureTables(trx, schema)),
   });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;

@@ -568,11 +568,17 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     expect(await claims.claimed({ kind: "session", ids: ["next"] })).toEqual([]);
   });
 
-  test("a database of a newer version is refused, and is as it was", async () => {
+  test("a database that older versions must not use is refused, also in one of its schemas alone", async () => {
     await (await open()).close(10_000);
-    await ask("insert into toolyard_state.kysely_migration values ('9999', 'then')");
+    const at = (value: string) => `update toolyard_records.meta set value = '${value}' where key = 'reads_from'`;
+    await ask(`insert into toolyard_records.kysely_migration values ('9999', 'then'); ${at("0007")}`);
+    const beside = await open();
+    expect(beside.health().problems).toEqual([]);
+    await beside.close(10_000);
+    await ask(at("9999"));
     const store = await open();
-    expect(store.health().problems).toMatchObject([{ kind: "newer", message: expect.stringContaining("9999") }]);
+    const message = expect.stringContaining("it can be used from schema 9999 on, and this version knows 0007");
+    expect(store.health().problems).toMatchObject([{ kind: "newer", message }]);
     await expect(store.people.read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 

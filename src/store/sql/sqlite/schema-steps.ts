@@ -1,4 +1,4 @@
-import type { Migrations } from "./migrate.ts";
+import { breaking, type Migrations } from "./migrate.ts";
 import { createRecords } from "../migrations/records/records-0001.ts";
 import {
   addTraceIds,
@@ -30,7 +30,8 @@ export const recordsSteps: Migrations = {
   "0004": createFindingTables,
   "0005": addInstances,
   "0006": async (db) => await sortOldBacklog(db, isRowFault),
-  "0007": addMessages,
+  // Versions that do not know it refuse every step that they do not know.
+  "0007": breaking(addMessages),
 };
 
 /** The steps of `state.db`. */
@@ -50,6 +51,7 @@ export const stateSteps: Migrations = {
   "0012": createMemberPins,
   "0013": addSessionBrowsers,
   "0014": addTeamRules,
-  "0015": addApprovals,
+  // As the last one of the records.
+  "0015": breaking(addApprovals),
   "0020": createClaims,
 };

@@ -120,20 +120,42 @@ describe("a damaged database", () => {
   });
 });
 
-test("a database of a newer version is refused and left alone", async () => {
-  await fill();
-  for (const name of ["records.db", "state.db"]) {
+/** Makes a newer version's databases of them, as a step does that adds a table and a column. */
+function makeNewer(readsFrom: string): void {
+  for (const [name, table] of [
+    ["records.db", "request_log"],
+    ["state.db", "user"],
+  ] as const) {
     const database = loadDriver(tmpdir()).open(join(folder, name));
-    database.exec("insert into kysely_migration values ('0999', '2030')");
+    database.exec(`create table later (id text primary key) strict; alter table ${table} add column later integer;
+      insert into kysely_migration values ('0999', '2030');
+      update meta set value = '${readsFrom}' where key = 'reads_from'`);
     database.close();
   }
+}
+
+test("a database of a newer version that older ones may use is written and read", async () => {
+  await fill();
+  makeNewer("0007");
+  const store = await open();
+  expect(store.health().problems).toEqual([]);
+  expect(store.append("request", requestOf(store))).toBe(true);
+  await store.audit(entryOf());
+  expect((await store.calls({ limit: 1 })).rows).toHaveLength(1);
+  await store.close(10_000);
+  expect((await readdir(folder)).filter((name) => /damaged|before/.test(name))).toEqual([]);
+});
+
+test("a database of a newer version that older ones must not use is refused and left alone", async () => {
+  await fill();
+  makeNewer("0999");
   const store = await open();
   const { problems } = store.health();
   expect(problems.map(({ database, kind }) => [database, kind])).toEqual([
     ["records", "newer"],
     ["state", "newer"],
   ]);
-  expect(problems[0]?.message).toContain("0999");
+  expect(problems[0]?.message).toContain("it can be used from schema 0999 on, and this version knows 0007");
   expect(store.append("request", requestOf(store))).toBe(false);
   expect(store.figures().droppedRows.database).toBe(1);
   await expect(store.calls({ limit: 1 })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from "kysely";
-import type { StateTables } from "../tables.ts";
+import { toldKinds, type StateTables } from "../tables.ts";
 
 /** A change of the state that some gateway made. */
 export interface StateChange {
@@ -64,12 +64,16 @@ export async function hasChange(db: Kysely<StateTables>, { seq, atMs, origin }: 
   return row?.at_ms === atMs && row.origin === origin;
 }
 
-/** Whether another gateway changed something of that kind since; always where nothing that is known is sure. */
+/**
+ * Whether another gateway changed something of that kind since, or something of a kind that only a newer version knows;
+ * always where nothing that is known is sure.
+ */
 export async function isBehind(
   db: Kysely<StateTables>,
   { seen, origin, kind }: { readonly seen: number; readonly origin: string; readonly kind: string },
 ): Promise<boolean> {
   if (seen < 0) return true;
-  const others = db.selectFrom("change").select("seq").where("seq", ">", seen).where("kind", "=", kind);
-  return (await others.where("origin", "<>", origin).limit(1).executeTakeFirst()) !== undefined;
+  const others = db.selectFrom("change").select("seq").where("seq", ">", seen).where("origin", "<>", origin);
+  const found = others.where((is) => is.or([is("kind", "=", kind), is("kind", "not in", toldKinds)]));
+  return (await found.limit(1).executeTakeFirst()) !== undefined;
 }

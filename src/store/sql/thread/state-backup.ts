@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import type { DatabaseCheck, DatabaseName, WrittenBackup } from "../../store-upkeep.ts";
 import type { DatabaseKeeper } from "../sqlite/database-keeper.ts";
-import { NewerSchema, refuseNewer, stepsDone } from "../sqlite/migrate.ts";
+import { missingSteps, NewerSchema, readsFromOf, stepsDone } from "../sqlite/migrate.ts";
 import { stateSteps } from "../sqlite/schema-steps.ts";
 import type { SqlDatabase, SqlDriver } from "../sqlite/sql-driver.ts";
 import { quickCheck } from "../sqlite/sqlite-file.ts";
@@ -91,7 +91,7 @@ function copyChecked(driver: SqlDriver, backup: string, copy: string): void {
       quickCheck(database);
       const steps = stepsDone(database);
       if (!steps.includes("0001")) throw new Error("it is no backup of Toolyard");
-      refuseNewer(steps, stateSteps);
+      missingSteps(steps, readsFromOf(database, steps), stateSteps);
       // Records have steps of the same names, and other tables.
       database.prepare("select 1 from audit limit 1").get();
     } finally {
