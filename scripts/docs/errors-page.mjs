@@ -188,7 +188,7 @@ const groups = [
       KEY_DIFFERS:
         "Gateways share a database, and another one encrypted keys of teams with a key that this one does not have. What this one can still open it goes on using; it encrypts nothing that the others could not open.",
       STORE_BEHIND:
-        "People or servers of teams were to be changed, and another gateway of the same database changed some at the same moment.",
+        "People or servers of teams were to be changed, and other gateways of the same database were faster, a hundred times in a row.",
       BACKUP_UNUSABLE:
         "A backup cannot be written to its place; or the file to restore is not a backup, is damaged, or is of a newer version. Also for a PostgreSQL, which has its own programs for backups.",
       STORE_FULL:

@@ -127,6 +127,8 @@ export interface PeopleStore {
    * Rejects with LOGIN_EXPIRED, and nothing is changed, when a set-up link that it depends on was used before.
    */
   change(writes: PeopleWrites, entry: AuditEntry, access?: AccessOfPeople): Promise<AuditPlace>;
+  /** After STORE_BEHIND: whether `onChange` has told what the others wrote, so that nothing has to be read. */
+  isTold(): boolean;
   use(uses: readonly PatUse[]): Promise<void>;
   /**
    * Calls back when another gateway of the same database has changed people: with what it wrote, or with undefined

@@ -37,6 +37,8 @@ export interface ChangeWriterDeps<Writes, Planned extends PlannedChange<Writes, 
   readonly write: (planned: Planned, entry: AuditEntry) => Promise<unknown>;
   /** Puts into force what has been written. */
   readonly apply: (writes: Writes) => Promise<void> | void;
+  /** After STORE_BEHIND: whether what the others wrote is in force. Without it, everything is read. */
+  readonly isTold?: () => boolean;
 }
 
 export interface ChangeWriter<Planned> {
@@ -46,8 +48,8 @@ export interface ChangeWriter<Planned> {
   readInTurn(then: () => Promise<void>): Promise<void>;
 }
 
-/** Gateways that change the same at the same moment get past each other within these. */
-const mostAttempts = 5;
+/** Of gateways that change the same at the same moment, one gets past the others with each attempt. */
+const mostAttempts = 100;
 
 /** Carries changes out one after the other: each is planned with what the one before it left. */
 export function createChangeWriter<Writes, Planned extends PlannedChange<Writes, unknown>>(
@@ -71,7 +73,7 @@ export function createChangeWriter<Writes, Planned extends PlannedChange<Writes,
     return planned;
   }
 
-  /** What another gateway wrote meanwhile is read, and the change planned again. */
+  /** With what another gateway wrote meanwhile, the change is planned again. */
   async function insist<Its extends Planned>(by: ChangeMaker, plan: () => Its | Promise<Its>): Promise<Its> {
     for (let count = 1; ; count += 1) {
       try {
@@ -79,6 +81,8 @@ export function createChangeWriter<Writes, Planned extends PlannedChange<Writes,
       } catch (error) {
         const isBehind = error instanceof GatewayError && error.code === "STORE_BEHIND";
         if (!isBehind || count === mostAttempts) throw error;
+        // Nothing was written.
+        isUncertain = deps.isTold?.() !== true;
       }
     }
   }

@@ -43,6 +43,7 @@ export function createChangeQueue({ directory, store, clock }: ChangeQueueDeps):
       await store.change(writes, entry, access);
     },
     apply: directory.apply,
+    isTold: store.isTold,
   });
   return async (by, plan) => (await writer.change(by, plan)).result;
 }

@@ -16,15 +16,19 @@ import { toAsked, type SqlClient } from "./sql-client.ts";
 type Client = Pick<SqlClient, "ask">;
 
 export function createPeopleStore(client: Client, changes: ChangeListeners): PeopleStore {
+  /** With which the last change was planned. */
+  let seen: number | undefined;
   return {
     read: async () => await readAnew(changes, "changePeople", async () => await client.ask("people", undefined)),
     async change(writes, entry, access = {}) {
+      seen = changes.seen("changePeople");
       const ask = { writes, entry, access, ...seenOf(changes, "changePeople") };
       const { change, ...place } = await client.ask("changePeople", ask);
       // No one else has changed people between those two.
       changes.saw("changePeople", change);
       return place;
     },
+    isTold: () => !changes.owes("changePeople") && changes.seen("changePeople") !== seen,
     onChange: (listener) => changes.listen("changePeople", (detail) => listener(toWrites<PeopleWrites>(detail))),
     use: async (uses) => await client.ask("usePats", uses),
   };

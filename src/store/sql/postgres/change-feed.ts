@@ -36,6 +36,8 @@ export interface ChangeFeed {
   readonly slot: number | undefined;
   /** When the database last answered it, by the clock of `performance`. */
   readonly heardAtMs: number;
+  /** Looks now. Resolves when everything was told that had been committed before, or when the connection is lost. */
+  hear(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,17 +111,17 @@ export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed
   }
 
   /** One at a time; who is woken meanwhile looks again. */
-  function look(): void {
+  async function hear(): Promise<void> {
     isWoken = true;
     looking ??= (async () => {
-      while (isWoken && !isEnded) {
-        isWoken = false;
-        await lookOnce();
-      }
+      for (; isWoken && !isEnded; await lookOnce()) isWoken = false;
     })()
       .catch(lose)
       .finally(() => (looking = undefined));
+    await looking;
   }
+
+  const look = (): void => void hear();
 
   let timer: NodeJS.Timeout | undefined;
   let slot: number | undefined;
@@ -148,6 +150,7 @@ export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed
     get heardAtMs() {
       return heardAtMs;
     },
+    hear,
     async close() {
       isEnded = true;
       clearInterval(timer);

@@ -9,6 +9,8 @@ export interface ChangeListeners {
    * between is planned without it. Less than 0 where changes were lost and nothing was read since.
    */
   seen(kind: ToldKind): number | undefined;
+  /** Whether something of that kind was changed of which it is not known here what it is: it has to be read. */
+  owes(kind: ToldKind): boolean;
   /** Something was read or written that has every change of that kind up to this one. */
   saw(kind: ToldKind, seq: number | undefined): void;
   /** This gateway wrote a change without knowing what others wrote before it. */
@@ -46,6 +48,7 @@ export function createChangeListeners(own: string): ChangeListeners {
 
   return {
     seen: (kind) => last.get(kind),
+    owes: (kind) => owed.has(kind),
     saw,
     get first() {
       return last.size === 0 ? undefined : Math.min(...last.values());

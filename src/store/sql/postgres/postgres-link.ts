@@ -27,6 +27,8 @@ export interface PostgresLink {
   inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
   /** This gateway has written that change. */
   wrote(mark: ChangeMark): void;
+  /** Resolves when all changes of others that are committed now have been told, as far as it can be reached. */
+  hear(): Promise<void>;
   /** No further try: all who wait for one are told. */
   stop(): Promise<void>;
   /** When nothing is asked any more. */
@@ -112,6 +114,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
           }),
       ),
     wrote: (mark) => life.wrote(mark),
+    hear: async () => await life.hear(),
     stop: () => life.stop(),
     async close() {
       await Promise.allSettled([life.stop(), state.destroy(), records.destroy()]);
@@ -120,7 +123,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
 }
 
 /** Whether the server is there: tried again when it is not, later each time. */
-interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived" | "wrote"> {
+interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived" | "wrote" | "hear"> {
   /** Something says that it is away. */
   lose(error: unknown): void;
   stop(): Promise<void>;
@@ -196,6 +199,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
       if (feed !== undefined) fail(error);
     },
     wrote: (mark) => known.note(mark),
+    hear: async () => await feed?.hear(),
     async stop() {
       isClosed = true;
       clearTimeout(timer);

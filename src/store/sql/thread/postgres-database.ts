@@ -114,20 +114,26 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
     const origin = data.gatewayId;
     const what = JSON.parse(text) as { readonly seen?: number; readonly writes?: unknown };
     const marks: ChangeMark[] = [];
-    const answer = await link.inState("write", async (db) => {
-      const { seen } = what;
-      // Of access, the people in it: the rest depends on nothing that was read before.
-      const kind = name === "changeAccess" ? "changePeople" : name;
-      if (seen !== undefined && (await isBehind(db, { seen, origin, kind }))) throw new Behind();
-      const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
-      const numbers: Record<string, number> = {};
-      for (const { as, ...change } of toldOf(name, what, result)) {
-        const atMs = Date.now();
-        numbers[as] = await putChange(db, { origin, ...change }, atMs);
-        marks.push({ seq: numbers[as], atMs, origin });
-      }
-      return Object.keys(numbers).length === 0 ? result : { ...(result as object), ...numbers };
-    });
+    const answer = await link
+      .inState("write", async (db) => {
+        const { seen } = what;
+        // Of access, the people in it: the rest depends on nothing that was read before.
+        const kind = name === "changeAccess" ? "changePeople" : name;
+        if (seen !== undefined && (await isBehind(db, { seen, origin, kind }))) throw new Behind();
+        const result = await (stateWrites as Record<string, StateAnswer>)[name]?.(openState(db, data.auditKey), what);
+        const numbers: Record<string, number> = {};
+        for (const { as, ...change } of toldOf(name, what, result)) {
+          const atMs = Date.now();
+          numbers[as] = await putChange(db, { origin, ...change }, atMs);
+          marks.push({ seq: numbers[as], atMs, origin });
+        }
+        return Object.keys(numbers).length === 0 ? result : { ...(result as object), ...numbers };
+      })
+      .catch(async (error: unknown) => {
+        // It is planned again with what the others wrote, which is told first.
+        if (error instanceof Behind) await link.hear();
+        throw error;
+      });
     for (const mark of marks) link.wrote(mark);
     return answer;
   }
