@@ -8,8 +8,9 @@ import { until } from "./until.ts";
 
 const docs = fileURLToPath(new URL("../../docs/team-database.md", import.meta.url));
 
+const isThere = spawnSync("haproxy", ["-v"]).status === 0;
 /** Where there is none, tests that need one are skipped; not in CI, which gets one. */
-export const hasNoHaproxy = spawnSync("haproxy", ["-v"]).status !== 0 && process.env["CI"] === undefined;
+export const hasNoHaproxy = !isThere && process.env["CI"] === undefined;
 if (hasNoHaproxy)
   console.warn("HAProxy is not installed: its test is skipped (`node scripts/get-haproxy.mjs` installs it)");
 
@@ -24,6 +25,7 @@ export interface Haproxy extends AsyncDisposable {
  * request sent again, so that it hides nothing.
  */
 export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
+  if (!isThere) throw new Error("HAProxy is not installed: `node scripts/get-haproxy.mjs` installs it");
   const written = /```haproxy\n([^`]+)```/.exec(await readFile(docs, "utf8"))?.[1] ?? "";
   const [port, statusPort] = [await freePort(), await freePort()];
   const servers = ports.map((one, at) => `  server g${at} 127.0.0.1:${one}`);

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { wholeStopMs } from "../../app/owner/owner.ts";
+import type { Settings } from "../../config/config.ts";
 import { createManualClock, type ManualClock } from "../../../test/harness/manual-clock.ts";
 import { whenUnused } from "./stopping.ts";
 
@@ -50,4 +52,13 @@ describe("a gateway that stops when it is unused", () => {
     await clock.advance(10 * afterMs);
     expect(state.runs).toBe(0);
   });
+});
+
+test("servers are waited for as long as the settings say, and no less than service managers allow", () => {
+  const within = (noticeMs: number, drainTimeoutMs: number): number =>
+    wholeStopMs({ noticeMs, instances: { drainTimeoutMs } } as Settings);
+  expect(within(0, 25_000)).toBe(29_000);
+  expect(within(0, 100)).toBe(29_000);
+  expect(within(5_000, 25_000)).toBe(34_000);
+  expect(within(60_000, 600_000)).toBe(664_000);
 });
