@@ -235,6 +235,10 @@ export const wings = [
         about: "state machine and life of an instance",
         rooms: [
           { name: "fleet", about: "all instances: which are wanted, for whom" },
+          {
+            name: "replicas",
+            about: "several processes or addresses of one server, and breakers; loaded with the first of them",
+          },
           { name: "starts", about: "attempts, deadlines, crashes, idle stop" },
           { name: "lists", about: "lists of tools, resources and prompts, fetched and kept fresh" },
         ],

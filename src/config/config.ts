@@ -57,6 +57,7 @@ export interface ConfigIdentity {
 /** What a server takes from the settings unless its own entry says otherwise. */
 export interface ServerDefaults extends Resolved<typeof serverTimes> {
   readonly startTimeoutMs: number | undefined;
+  readonly breaker: boolean;
   readonly scope: "shared" | "user";
   readonly sandboxMode: SandboxMode;
   readonly sandboxEngine: SandboxEngine;
@@ -102,6 +103,8 @@ export interface HttpTransport {
   /** `sse` only when the configuration says so. An `http` URL that turns out to be SSE is used as SSE. */
   readonly kind: RemoteKind;
   readonly url: string;
+  /** Every address of the server where it has several, `url` among them: the first, or the one of a connection. */
+  readonly urls?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   /** URL of an HTTP proxy, or false for none. Absent: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply. */
   readonly proxy?: string | false;
@@ -149,6 +152,8 @@ export interface ServerConfig extends Resolved<typeof plainFields> {
   readonly stateful: boolean;
   /** Whether its process keeps running while a client that used it is connected. */
   readonly staysForClients: boolean;
+  /** Whether it is left alone for a while when its calls fail too often. */
+  readonly breaker: boolean;
   readonly tools: ToolRules;
   readonly required: { readonly user: readonly string[]; readonly team: readonly string[] };
   /** What people and teams of the database may give beside it. */

@@ -1,5 +1,5 @@
 import type { Config, ServerOverrides, Transport } from "./config.ts";
-import { hasProcess } from "./entry/transports.ts";
+import { addressesOf, hasProcess } from "./entry/transports.ts";
 
 /** Hiding shorter values ("true", "1", "info") would black out half of a log and protect nothing. */
 const shortestSecret = 6;
@@ -98,7 +98,7 @@ export function transportSecrets(transport: Transport): string[] {
   if (hasProcess(transport)) return environmentSecrets(transport.env);
   const proxy = typeof transport.proxy === "string" ? urlSecrets(transport.proxy) : [];
   const passphrase = transport.tls?.passphrase === undefined ? [] : [transport.tls.passphrase];
-  return [...Object.values(transport.headers), ...urlSecrets(transport.url), ...proxy, ...passphrase];
+  return [...Object.values(transport.headers), ...addressesOf(transport).flatMap(urlSecrets), ...proxy, ...passphrase];
 }
 
 function overrideSecrets(overrides: ServerOverrides): string[] {

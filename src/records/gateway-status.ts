@@ -4,6 +4,7 @@ import type { Era } from "../kernel/call/call-context.ts";
 import type { Principal } from "../kernel/principal.ts";
 import { type InstanceStatus, statusWord } from "../kernel/status-words.ts";
 import type { Instance } from "../servers/instance/instance.ts";
+import type { Replicas } from "../servers/upstream/connection.ts";
 import type { UsageSum } from "../store/record-store.ts";
 import type { ListCosts, TokenSum } from "./usage/list-costs.ts";
 import { memoryOf, nextStep, p95Of, sinceOf, type NextStep } from "./server-standing.ts";
@@ -76,6 +77,8 @@ export interface ServerStatus {
   /** Resident, of its process and all that this started; null without a process. */
   readonly memoryBytes: number | null;
   readonly pid: number | null;
+  /** Of a server with several processes or addresses, or with a breaker; null while it has no connection. */
+  readonly replicas: { readonly of: number; readonly up: number; readonly inFlight: number } | null;
   /** What it does that the protocol does not allow and that was mended, in sentences for its author. */
   readonly oddities: readonly string[];
 }
@@ -213,9 +216,21 @@ function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerF
     calls: used?.calls ?? 0,
     errors: used?.errors ?? 0,
     p95Ms: used === undefined ? null : p95Of(used),
-    memoryBytes: isOwn ? memoryOf(pid) : null,
+    memoryBytes: isOwn ? memoryOf(connection?.replicas?.all().map((one) => one.pid) ?? [pid]) : null,
     pid: isOwn ? (pid ?? null) : null,
+    replicas: toReplicas(connection?.replicas),
     oddities: instance.oddities.sentences().map(deps.redact),
+  };
+}
+
+/** Null where there is one. */
+function toReplicas(replicas: Replicas | undefined): ServerStatus["replicas"] {
+  const all = replicas?.all() ?? [];
+  if (all.length === 0) return null;
+  return {
+    of: all.length,
+    up: all.filter(({ isUp, breaker }) => isUp && breaker !== "open").length,
+    inFlight: all.reduce((sum, { inFlight }) => sum + inFlight, 0),
   };
 }
 

@@ -82,13 +82,13 @@ test("memory is that of the whole tree of processes, and unknown without one", a
   });
   try {
     await once(child.stdout, "data");
-    expect(memoryOf(child.pid)).toBeGreaterThan(60_000_000);
+    expect(memoryOf([child.pid])).toBeGreaterThan(60_000_000);
   } finally {
     const gone = once(child, "exit");
     const kill = spawn("sh", ["-c", `for c in $(cat /proc/${child.pid}/task/*/children); do kill $c; done`]);
     await once(kill, "exit");
     await gone;
   }
-  expect(memoryOf(child.pid)).toBeNull();
-  expect(memoryOf(undefined)).toBeNull();
+  expect(memoryOf([child.pid])).toBeNull();
+  expect(memoryOf([undefined])).toBeNull();
 });

@@ -82,9 +82,8 @@ export function sinceOf(state: InstanceState): number | undefined {
 }
 
 /** The resident memory of its process and of all that this started; null where there is no process, or no /proc. */
-export function memoryOf(pid: number | undefined): number | null {
-  if (pid === undefined) return null;
-  const pids = readDescendants(pid) ?? [pid];
+export function memoryOf(processes: readonly (number | undefined)[]): number | null {
+  const pids = processes.flatMap((pid) => (pid === undefined ? [] : (readDescendants(pid) ?? [pid])));
   return pids.reduce((sum, member) => sum + readResidentBytes(member), 0) || null;
 }
 

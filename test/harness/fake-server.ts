@@ -63,6 +63,10 @@ const settings: InstanceSettings = {
   crashWindowMs: 300_000,
   callRetryMs: 1_000,
   failedRetryMs: 600_000,
+  breakerPercent: 50,
+  breakerCalls: 10,
+  breakerWindowMs: 60_000,
+  breakerWaitMs: 5_000,
 };
 
 export function createFakeWorld(): FakeWorld {
@@ -194,6 +198,8 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
+    replicas: 1,
+    breaker: false,
     tools: noToolRules,
     required: { user: [], team: [] },
     optional: { user: [], team: [] },

@@ -47,6 +47,7 @@ beforeAll(async () => {
       fragile: badServer("--write-pid", pids, "--crash-while-exists", broken),
       sleeper: { ...badServer("--behaviours=echo"), idleTimeoutMs: 300 },
       remote: { type: "http", url: remote.url },
+      failing: { type: "http", url: remote.url, breaker: true },
       twins: badServer("--duplicate", "--behaviours", "none"),
       asker: { ...badServer("--behaviours=echo"), tools: { ask: ["echo"] } },
       changing: changing.entry,
@@ -67,13 +68,14 @@ beforeAll(async () => {
         failedRetryMs: 600_000,
         idleGraceMs: 0,
         idleCheckMs: 100,
+        breakerCalls: 2,
       },
       approvals: { waiting: 1, holdMs: 0 },
       namespaces: { maxLoaded: 1 },
       events: webhookSettings(receiver),
     },
   };
-  for (const name of ["bad", "fragile", "sleeper", "remote", "twins", "dead", "asker", "changing"])
+  for (const name of ["bad", "fragile", "sleeper", "remote", "failing", "twins", "dead", "asker", "changing"])
     config.mcpServers[name] = { ...config.mcpServers[name], scope: "shared" };
   gateway = await startGateway({ config, directory });
   await until(async () => (await get(`${gateway.url}/api/servers`, bearer)).status === 200);
@@ -320,6 +322,16 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
     event: { ...ofShared("fragile"), data: { signal: "SIGKILL", crashes: 1 } },
   },
   "mcp.server.restarted": { cause: nothing, event: { ...ofShared("fragile"), data: { reason: expect.any(String) } } },
+  "mcp.server.breaker": {
+    cause: async () => {
+      await until(async () => await isOnline("failing"));
+      for (let at = 0; at < 2; at += 1) await call("failing:http-error");
+    },
+    event: {
+      ...ofShared("failing"),
+      data: { replica: "the server", state: "open", reason: "failed in 2 of its last 2 calls" },
+    },
+  },
   "mcp.server.permanently_failed": {
     cause: nothing,
     event: { ...ofShared("fragile"), data: { reason: expect.any(String) } },

@@ -82,7 +82,7 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
         await get()
       ).authorizeFor(instance, {
         server: server.slug,
-        url: transport.url,
+        url: loginAddressOf(transport),
         route,
       });
       if (authorize !== undefined) deps.onLogin?.(instance, "use");
@@ -135,6 +135,12 @@ export function createGatewayLogins(deps: GatewayLoginsDeps): GatewayLogins {
 
 async function loadMaking({ loadLate }: GatewayLoginsDeps) {
   return await loadLate("the making of logins", async () => await import("./gateway-logins.ts"));
+}
+
+/** A login is made at the first address of a server, and counts for every one of that origin. */
+function loginAddressOf({ url, urls }: HttpTransport): string {
+  const [first = url] = urls ?? [];
+  return new URL(first).origin === new URL(url).origin ? first : url;
 }
 
 /** An Authorization header in the configuration takes precedence over a login. */

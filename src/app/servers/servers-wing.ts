@@ -14,7 +14,13 @@ import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { createWaitingRequests } from "../../servers/upstream/waiting-requests.ts";
 import { createFleet, type Fleet } from "../../servers/instance/fleet/fleet.ts";
-import type { CatalogKeeper, DefinitionReview } from "../../servers/instance/instance-deps.ts";
+import {
+  isBalanced,
+  type CatalogKeeper,
+  type DefinitionReview,
+  type OpenConnection,
+} from "../../servers/instance/instance-deps.ts";
+import type { ReplicaDeps } from "../../servers/instance/replicas/replica-opening.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
 import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
@@ -84,9 +90,6 @@ export function createServers(deps: ServersDeps): Servers {
     configFile: () => config().identity?.realFile ?? config().file,
     authorizeFor: logins.authorizeFor,
   });
-  const cluster =
-    config().settings.cluster === undefined ? undefined : createLateCluster(deps, connections.open, () => fleet);
-  const open = cluster?.open ?? connections.open;
   let mayStart = false;
   const permits = (kind: "parallelStarts" | "parallelInstalls") => () =>
     mayStart ? config().settings.instances[kind] : 0;
@@ -94,6 +97,11 @@ export function createServers(deps: ServersDeps): Servers {
     starts: createStartQueue(permits("parallelStarts")),
     installs: createStartQueue(permits("parallelInstalls")),
   });
+  const settings = () => config().settings.instances;
+  const openHere = openBalanced({ open: connections.open, clock, starts, settings }, deps.loadLate);
+  const cluster =
+    config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, () => fleet);
+  const open = cluster?.open ?? openHere;
   const fleet: Fleet = createFleet({
     open: deps.traces === undefined ? open : traceOpening(open, deps.traces),
     loginOf: logins.loginOf,
@@ -106,7 +114,7 @@ export function createServers(deps: ServersDeps): Servers {
     log,
     clock,
     starts,
-    settings: () => config().settings.instances,
+    settings,
     limits: () => config().settings.limits,
   });
   logins.watch(() => fleet.tick());
@@ -169,4 +177,12 @@ function createLateCluster(
     drain: async (signal) => await joined?.drain(signal),
     close: async () => await joined?.close(),
   };
+}
+
+/** Loaded with the first server that has several processes or addresses, or a breaker. */
+function openBalanced(deps: ReplicaDeps, loadLate: LoadLate): OpenConnection {
+  const load = async () => await import("../../servers/instance/replicas/replica-group.ts");
+  const openReplicas = openOnce(async () => (await loadLate("replicas of servers", load)).createOpenReplicas(deps));
+  return async (server, ...rest) =>
+    isBalanced(server) ? await (await openReplicas())(server, ...rest) : await deps.open(server, ...rest);
 }

@@ -28,6 +28,7 @@ const github: ServerStatus = {
   p95Ms: 340,
   memoryBytes: 50 * 1024 ** 2,
   pid: 77,
+  replicas: null,
   oddities: [],
 };
 

@@ -133,10 +133,11 @@ export function statusText({ word, dormant, retryAt }: ServerStatus, nowMs: numb
 }
 
 /** What to type, where there is something; otherwise why it is not up. */
-export function nextText({ next, reason, status }: ServerStatus): string {
+export function nextText({ next, reason, status, replicas }: ServerStatus): string {
   const isOff = status === "disabled" && reason === switchedOff;
   const what = next?.command ?? (status === "disabled" ? "" : (next?.text ?? ""));
-  const why = status === "online" || isOff ? "" : toCell(reason, 120);
+  const isWhole = status === "online" && replicas?.up === replicas?.of;
+  const why = isWhole || isOff ? "" : toCell(reason, 120);
   return [what, why].filter((text) => text !== "").join("  # ");
 }
 

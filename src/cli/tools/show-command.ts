@@ -92,6 +92,7 @@ function toServerText(server: Server, { word, reason }: Standing): string {
       "handshake",
       handshake.map(({ step, why }) => `${step} failed: ${why}`),
     ),
+    ...rowsOf("replicas", server.replicas.map(toReplicaText)),
     ...rowsOf("odd", oddities),
     ...rowsOf("sandbox", sandbox === null ? [] : sandboxLines(slug, sandbox)),
   ];
@@ -100,6 +101,12 @@ function toServerText(server: Server, { word, reason }: Standing): string {
     `${plainText(slug)}${displayName === slug ? "" : `: ${plainText(displayName)}`}`,
     ...facts.flatMap(([name, text]) => toFactLines(name.padEnd(width), text)),
   ].join("\n");
+}
+
+function toReplicaText({ name, isUp, pid, inFlight, why }: Server["replicas"][number]): string {
+  const process = pid === null ? "" : ` (process ${pid})`;
+  const calls = inFlight === 1 ? "1 call in flight" : `${inFlight} calls in flight`;
+  return `${name}${process}: ${isUp ? "up" : "down"}, ${calls}${why === null ? "" : `; ${why}`}`;
 }
 
 function sandboxLines(slug: string, { reaches, unconfinedWhy, denied }: NonNullable<Server["sandbox"]>): string[] {

@@ -146,7 +146,7 @@ function fieldsOf(server: ServerConfig): readonly (readonly [readonly string[], 
 }
 
 function withoutKind({ kind: _kind, ...transport }: ServerConfig["transport"]): object {
-  return transport;
+  return "urls" in transport ? { ...transport, url: undefined } : transport;
 }
 
 function spread(path: readonly string[], value: unknown): readonly (readonly [readonly string[], unknown])[] {

@@ -10,6 +10,7 @@ import { toRootUri } from "../words/web-names.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, type Variables } from "../file/substitution.ts";
 import { environmentSecrets } from "../secrets.ts";
+import { isKnownStateful } from "./stateful-servers.ts";
 import { hasProcess } from "./transports.ts";
 
 /** What an entry is read with. */
@@ -151,11 +152,9 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
   try {
     const entry = parseServerEntry(value, origin, warnings);
     checkRoots(entry, origin);
-    const { transport } = entry;
-    const isChecked = !hasProcess(transport) && (isFilled || !transport.url.includes("${"));
-    return isChecked && !isWebUrl(transport.url)
-      ? { problems: [wrongUrl(origin, transport.urlField)], warnings }
-      : { entry, warnings };
+    checkReplicas(entry, origin);
+    const problems = wrongAddresses(entry, origin, isFilled);
+    return problems.length > 0 ? { problems, warnings } : { entry, warnings };
   } catch (error) {
     return { problems: problemsOf(error), warnings };
   }
@@ -170,12 +169,43 @@ function checkRoots({ roots }: ServerEntry, origin: Origin): void {
       );
 }
 
+/**
+ * Calls that go to different processes find nothing of each other there: refused for a server of which it is known
+ * that it keeps something, because nothing else would tell.
+ */
+function checkReplicas({ replicas = 1, stateful, scope, transport }: ServerEntry, { document, path }: Origin): void {
+  const field = replicas > 1 ? "replicas" : "urls";
+  if (replicas === 1 && (hasProcess(transport) || (transport.urls?.length ?? 0) < 2)) return;
+  const place = { document, path: [...path, field] };
+  const needed = `\`${field}\` divides calls among processes that know nothing of each other`;
+  if (stateful ?? isKnownStateful(transport))
+    refuse(place, `cannot be used for a server that keeps state between calls (\`stateful\`): ${needed}`);
+  if (scope === "client")
+    refuse(place, `cannot be used with the scope \`client\`, which is for a server that keeps state: ${needed}`);
+}
+
+/** `isFilled` as for {@link attemptEntry}. */
+function wrongAddresses({ transport }: ServerEntry, origin: Origin, isFilled: boolean): readonly string[] {
+  if (hasProcess(transport)) return [];
+  const { urls, url, urlField } = transport;
+  const plain = urls?.map((address) => (URL.canParse(address) ? new URL(address).href : address));
+  const isWrong = (address: string): boolean => (isFilled || !address.includes("${")) && !isWebUrl(address);
+  if (urls === undefined) return isWrong(url) ? [wrongUrl(origin, [urlField])] : [];
+  return urls.flatMap((address, index) => {
+    if (isWrong(address)) return [wrongUrl(origin, [urlField, index])];
+    const place = { document: origin.document, path: [...origin.path, urlField, index] };
+    return plain?.indexOf(plain[index] ?? "") !== index
+      ? [problemAt(place, "is there twice; `replicas` has several connections")]
+      : [];
+  });
+}
+
 function isWebUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-function wrongUrl({ document, path }: Origin, field: string): string {
-  return problemAt({ document, path: [...path, field] }, "expected an absolute http:// or https:// URL");
+function wrongUrl({ document, path }: Origin, field: Path): string {
+  return problemAt({ document, path: [...path, ...field] }, "expected an absolute http:// or https:// URL");
 }
 
 /**

@@ -52,7 +52,9 @@ export interface ServerEntry extends Omit<WrittenEntry, WrittenTransport> {
     | {
         readonly kind: RemoteKind;
         readonly url: string;
-        readonly urlField: "url" | "serverUrl" | "httpUrl";
+        readonly urlField: AddressField;
+        /** Every address, where `urls` names them. */
+        readonly urls: readonly string[] | undefined;
         readonly headers: Readonly<Record<string, string>>;
         readonly proxy: string | false | undefined;
         readonly tls: TlsFiles | undefined;
@@ -80,7 +82,7 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
     cwd,
     ...afterProcess
   } = written as WrittenEntry;
-  const { url, serverUrl, httpUrl, headers: given, proxy, tls, disabled, enabled, ...rest } = afterProcess;
+  const { url, urls, serverUrl, httpUrl, headers: given, proxy, tls, disabled, enabled, ...rest } = afterProcess;
   const common = { ...rest, enabled: enabled !== false && disabled !== true };
   if (kind !== undefined && isProcessKind(kind)) {
     for (const field of ["proxy", "tls"] as const)
@@ -90,13 +92,14 @@ export function parseServerEntry(value: unknown, origin: Origin, warnings: strin
   }
   if (written?.sandbox !== undefined)
     warnings.push(withoutEffect(origin, "sandbox", "only a process on this machine can be confined"));
-  const field = addressField({ httpUrl, url, serverUrl }) ?? "url";
+  const field = addressField({ urls, httpUrl, url, serverUrl }) ?? "url";
   return {
     ...common,
     transport: {
       kind: kind ?? "http",
-      url: { httpUrl, url, serverUrl }[field] ?? "",
+      url: { httpUrl, url, serverUrl, urls: urls?.[0] }[field] ?? "",
       urlField: field,
+      urls,
       headers: given ?? {},
       proxy,
       tls: tls && definedOnly(tls),
@@ -127,11 +130,14 @@ function schemaFor(value: unknown): typeof entrySchema | typeof listedToolsSchem
 
 /**
  * Gemini writes `httpUrl`, Windsurf `serverUrl`, the others `url`. If there are several, `httpUrl` wins, as in
- * Gemini.
+ * Gemini. Our own `urls` comes with none of them.
  */
-function addressField(fields: object): "httpUrl" | "url" | "serverUrl" | undefined {
-  return (["httpUrl", "url", "serverUrl"] as const).find((field) => isThere(fields, field));
+function addressField(fields: object): AddressField | undefined {
+  return addressFields.find((field) => isThere(fields, field));
 }
+
+const addressFields = ["urls", "httpUrl", "url", "serverUrl"] as const;
+type AddressField = (typeof addressFields)[number];
 
 function isThere(fields: object, name: string): boolean {
   return (fields as Readonly<Record<string, unknown>>)[name] !== undefined;
@@ -142,7 +148,10 @@ function kindOf(value: unknown, origin: Origin): TransportKind | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { type, transport } = value as { readonly type?: unknown; readonly transport?: unknown };
   const hasCommand = isThere(value, "command");
-  const hasAddress = addressField(value) !== undefined;
+  const address = addressField(value);
+  const hasAddress = address !== undefined;
+  if (address === "urls" && addressFields.some((field) => field !== "urls" && isThere(value, field)))
+    return refuse(origin, "expected either `url` or `urls`, not both");
   const named = type ?? transport;
   if (named === undefined) return impliedKind(hasCommand, hasAddress, origin);
   if (typeof named !== "string") return undefined;

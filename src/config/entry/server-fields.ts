@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
+import { balanceFields } from "./balance-fields.ts";
 import { routeFields } from "./route-fields.ts";
 import { sandboxRow } from "../rows/sandbox-rows.ts";
 import { contentRow, definitionsRow, toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
@@ -160,6 +161,7 @@ export const plainFields = {
     about: "tokens of one result of the server that a model reads; 0 for as many as it has",
     example: 50_000,
   }),
+  replicas: balanceFields.replicas,
   requestLogging: choice({
     choices: ["full", "metadata", "off"],
     fallback: "metadata",
@@ -208,6 +210,7 @@ export const transportFields = {
     example: "tools",
   }),
   url: text({ fallback: undefined, about: "the address of a remote server", example: "https://mcp.example.com/mcp" }),
+  urls: balanceFields.urls,
   headers,
   ...routeFields,
   enabled: boolean({ fallback: true, about: "whether the server is used" }),
@@ -278,6 +281,7 @@ export const ownFields = {
     about: "whether its process holds state for its users, who are told when it is lost",
     example: true,
   }),
+  breaker: balanceFields.breaker,
   settings: optionalGroup("another spelling of `requestLogging`, which is stronger", {
     request_logging_enabled: boolean({
       fallback: true,

@@ -148,12 +148,18 @@ function toServer(
     ...toIdleRules(entry, stateful, inherited),
     ...resolveRows(plainFields, [entry], source.facts),
     requestLogging: toRequestLogging(entry),
+    breaker: entry.breaker ?? (inherited.breaker || isSeveral(entry)),
     tools: toToolRules(entry),
     required,
     optional,
     hash: hashTransport(transport, roots),
     ...(refill !== undefined && hasProcess(transport) ? { refill } : {}),
   };
+}
+
+/** Whether its calls are divided among several processes, or several connections. */
+function isSeveral({ replicas = 1, transport }: ServerEntry): boolean {
+  return replicas > 1 || (!hasProcess(transport) && (transport.urls?.length ?? 0) > 1);
 }
 
 /** Our own field goes before the other spelling. */
@@ -251,6 +257,7 @@ function toTransport(transport: ServerEntry["transport"], directory: string): Tr
     return {
       kind: transport.kind,
       url: transport.url,
+      ...(transport.urls === undefined ? {} : { urls: [...transport.urls] }),
       headers: { ...transport.headers },
       ...(transport.proxy === undefined ? {} : { proxy: transport.proxy }),
       ...(transport.tls === undefined ? {} : { tls: withAbsolutePaths(transport.tls, directory) }),

@@ -1,4 +1,4 @@
-import type { Transport } from "../config.ts";
+import type { HttpTransport, StdioTransport, Transport } from "../config.ts";
 import { launchedBy } from "./launched-server.ts";
 import { hasProcess } from "./transports.ts";
 
@@ -179,7 +179,9 @@ export const statefulServers: readonly StatefulGroup[] = [
  * Whether this starts one of the servers that are known to hold state. Never true for a remote server, because the
  * gateway does not start it.
  */
-export function isKnownStateful(transport: Transport): boolean {
+export function isKnownStateful(
+  transport: Transport | Pick<StdioTransport, "kind" | "command" | "args"> | Pick<HttpTransport, "kind">,
+): boolean {
   if (!hasProcess(transport)) return false;
   return launchedBy(transport.command, transport.args).some(({ from, name }) =>
     statefulServers.some((group) => group[from].includes(name)),

@@ -95,6 +95,22 @@ export function canLogIn<T extends OfKind>(
   return transports[transport.kind].canLogIn;
 }
 
+interface Addressed {
+  readonly url: string;
+  readonly urls?: readonly string[];
+}
+
+/** Every address of a remote server. */
+export function addressesOf({ url, urls }: Addressed): readonly string[] {
+  return urls ?? [url];
+}
+
+/** The server with each of its addresses as `map` makes it. */
+export function withAddresses<T extends Addressed>(transport: T, map: (url: string) => string): T {
+  const { url, urls } = transport;
+  return { ...transport, url: map(url), ...(urls === undefined ? {} : { urls: urls.map(map) }) };
+}
+
 /** The kind that a configuration names. Undefined for an unknown name. */
 export function kindNamed(name: string): TransportKind | undefined {
   const plain = plainName(name);

@@ -47,6 +47,8 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     maxResultTokens: undefined,
     requestLogging: "metadata",
     interactive: false,
+    replicas: 1,
+    breaker: false,
     tools: noToolRules,
     required: { user: [], team: [], ...required },
     optional: { user: [], team: [] },

@@ -4,7 +4,7 @@ import { findForeignFlag } from "./locked-flags.ts";
 import { allowOverrides } from "./member-rules.ts";
 import { mergeLevels, refillLevels } from "./personal.ts";
 import { nameOf, partOf, pathKey, problemOfValue, type Tier, type TierField, type TierValues } from "./tier-fields.ts";
-import { hasProcess } from "../entry/transports.ts";
+import { hasProcess, withAddresses } from "../entry/transports.ts";
 
 /** A server of a team, before it runs for somebody. */
 export interface TieredServer {
@@ -187,10 +187,13 @@ function toWords({ flag, type }: TierField, value: string): readonly string[] {
 
 function withQuery(transport: Transport, levels: readonly Overrides[]): Transport {
   const parameters = levels.flatMap(({ query }) => Object.entries(query));
-  if (hasProcess(transport) || parameters.length === 0 || !URL.canParse(transport.url)) return transport;
-  const url = new URL(transport.url);
-  for (const [name, value] of parameters) url.searchParams.set(name, value);
-  return { ...transport, url: url.href };
+  if (hasProcess(transport) || parameters.length === 0) return transport;
+  return withAddresses(transport, (address) => {
+    if (!URL.canParse(address)) return address;
+    const url = new URL(address);
+    for (const [name, value] of parameters) url.searchParams.set(name, value);
+    return url.href;
+  });
 }
 
 interface Given {
@@ -244,8 +247,10 @@ function mapTexts(transport: Transport, map: (text: string) => string): Transpor
     Object.fromEntries(Object.entries(record).map(([name, text]) => [name, map(text)]));
   if (hasProcess(transport)) return { ...transport, args: transport.args.map(map), env: inRecord(transport.env) };
   // In an address, a secret is one value, whatever characters it has.
-  const url = transport.url.replace(reference, (whole) => encodeURIComponent(map(whole)));
-  return { ...transport, url, headers: inRecord(transport.headers) };
+  const filled = withAddresses(transport, (address) =>
+    address.replace(reference, (whole) => encodeURIComponent(map(whole))),
+  );
+  return { ...filled, headers: inRecord(transport.headers) };
 }
 
 function mapValues(values: TierValues, map: (text: string) => string): TierValues {

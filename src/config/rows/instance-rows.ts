@@ -56,6 +56,15 @@ export const startTimeout = number({
   example: 60_000,
 });
 
+/** Whether a server's calls have a breaker, unless its entry says so itself. */
+export const breakerRow = boolean({
+  fallback: false,
+  about:
+    "whether a server that fails too often is left alone for a while: its calls are refused at once, until it is " +
+    "tried again",
+  reason: "most servers serve one person, who notices; with several `replicas` or `urls` it is on",
+});
+
 /** Starts per core. A starting server waits for its disk half of the time. */
 const parallelStartsPerCore = 2;
 
@@ -194,6 +203,34 @@ export const instanceRows = {
     max: longestMs,
     about: "milliseconds that must pass before another call tries a server that is down",
     reason: "a hundred calls to a server that is down must not cause a hundred attempts",
+  }),
+  breakerPercent: number({
+    fallback: 50,
+    min: 1,
+    max: 100,
+    about: "percent of the calls within `breakerWindowMs` that fail before a breaker opens",
+    reason: "a server that fails every other call is of little use, and every call to it costs its caller a wait",
+  }),
+  breakerCalls: number({
+    fallback: 10,
+    min: 2,
+    max: 10_000,
+    about: "calls within `breakerWindowMs` below which a breaker does not open",
+    reason: "two failures of three calls say little",
+  }),
+  breakerWindowMs: number({
+    fallback: 60_000,
+    min: 1_000,
+    max: longestMs,
+    about: "milliseconds within which a breaker counts calls and their failures",
+    reason: "longer than a passing overload, short enough that an outage is noticed while it lasts",
+  }),
+  breakerWaitMs: number({
+    fallback: 5_000,
+    min: 10,
+    max: longestMs,
+    about: "milliseconds after which a server whose breaker opened is tried again; doubled with each try that fails",
+    reason: "a restart elsewhere takes seconds; the wait grows to at most five minutes",
   }),
   failedRetryMs: number({
     fallback: 600_000,

@@ -6,7 +6,7 @@ import { enrichRows } from "../rows/enrich-rows.ts";
 import { leastClientTokens, profiledTools, type ClientProfile } from "../rows/client-profiles.ts";
 import { longestMs } from "../../kernel/limits.ts";
 import { assertionRows, externalRows } from "../rows/external-rows.ts";
-import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
+import { breakerRow, instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { limitRows } from "../rows/limit-rows.ts";
 import { approvalRows, definitionRows, pinRow, policyRows } from "../rows/tool-rows.ts";
 import { profileName, profileRows } from "../rows/profile-rows.ts";
@@ -458,6 +458,7 @@ export const settingsTable = {
   instances: group("how servers are started, watched and stopped", {
     ...serverTimes,
     startTimeoutMs: startTimeout,
+    breaker: breakerRow,
     ...instanceRows,
   }),
   limits: group("what one client, one server or one message may use", limitRows),

@@ -9,7 +9,7 @@ import { nearestName, suggestion } from "../file/near-miss.ts";
 import type { Given } from "../given.ts";
 import { withOverrideTexts } from "../rows/plain-values.ts";
 import { createProblems } from "../file/problems.ts";
-import { instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
+import { breakerRow, instanceRows, serverTimes, startTimeout } from "../rows/instance-rows.ts";
 import { rankedRoles } from "../rows/rule-rows.ts";
 import { providerProblem, resolveProviders } from "../rows/provider-rows.ts";
 import { sandboxRows } from "../rows/sandbox-rows.ts";
@@ -138,7 +138,7 @@ function isOverride(path: readonly (string | number)[]): boolean {
 /** The settings that servers use unless their own entry says otherwise. */
 export function serverDefaults(written: WrittenSettings, facts: Facts): ServerDefaults {
   return {
-    ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout }, [written.instances], facts),
+    ...resolveRows({ ...serverTimes, startTimeoutMs: startTimeout, breaker: breakerRow }, [written.instances], facts),
     scope: facts.isShared ? "user" : "shared",
     sandboxMode: written.sandbox?.mode ?? sandboxRows.mode.fallback,
     sandboxEngine: written.sandbox?.engine ?? sandboxRows.engine.fallback,

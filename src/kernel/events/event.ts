@@ -52,6 +52,14 @@ export type GatewayEvent =
       readonly durationMs: number;
       readonly by: PrincipalId | undefined;
     })
+  | (AboutInstallation & {
+      readonly type: "mcp.server.breaker";
+      /** Of which process or address. */
+      readonly replica: string;
+      readonly state: "closed" | "open" | "half-open";
+      /** The end of a sentence about it. */
+      readonly reason: string;
+    })
   | (AboutInstallation & { readonly type: "mcp.server.permanently_failed"; readonly reason: string })
   | (AboutInstallation & { readonly type: "mcp.server.logs"; readonly level: string; readonly line: string })
   | (AboutInstance & {

@@ -16,6 +16,7 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "mcp.server.dormant": "a server was stopped because it was idle; the next call starts it",
   "mcp.server.respawned": "a dormant server was started again",
   "mcp.server.permanently_failed": "a server crashed so often that it is not started any more",
+  "mcp.server.breaker": "a server's calls fail so often that it gets none for a while, or it is tried again",
   "mcp.server.logs": "a server wrote a line to stderr, or sent a log message",
   "mcp.request.logs": "a request to a server was answered",
   "mcp.tools.discovered": "the lists of a server were read",

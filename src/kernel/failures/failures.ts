@@ -324,6 +324,12 @@ export const failures = {
     retry: false,
     hint: "Fix the server (its last output says more), then restart it.",
   },
+  BREAKER_OPEN: {
+    http: 503,
+    rpc: -31056,
+    retry: true,
+    hint: "Call again later: the gateway tries the server by itself. `toolyard status` says why its calls failed.",
+  },
   SERVER_DISABLED: {
     http: 503,
     rpc: -31043,

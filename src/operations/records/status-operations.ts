@@ -40,6 +40,14 @@ const serverStatus = z
     p95Ms: z.number().nullable().describe("The upper bound of the bucket in which it lies."),
     memoryBytes: z.int().nullable().describe("Resident, of its process and all that this started."),
     pid: z.int().nullable(),
+    replicas: z
+      .object({
+        of: z.int(),
+        up: z.int().describe("Those that take calls."),
+        inFlight: z.int().describe("Calls that they have not answered yet."),
+      })
+      .nullable()
+      .describe("Of a server with several processes or addresses, or a breaker, while it is connected."),
     oddities: schemas.oddities,
   })
   .meta({ id: "ServerStatus" });

@@ -55,6 +55,18 @@ const serverDetails = z
     handshake: z
       .array(z.object({ step: z.string(), why: z.string() }))
       .describe("What failed of the handshake of its last start, in order."),
+    replicas: z
+      .array(
+        z.object({
+          name: z.string().describe("`replica 2`, or the number and host of an address."),
+          isUp: z.boolean(),
+          pid: z.int().nullable(),
+          inFlight: z.int().describe("Calls that it has not answered yet."),
+          breaker: z.enum(["closed", "open", "half-open"]).describe("`open`: it gets no calls."),
+          why: schemas.nullableText.describe("Why it gets no calls, or only one to try it."),
+        }),
+      )
+      .describe("Its processes or addresses, where it has several or a breaker, while it is connected."),
     oddities: schemas.oddities,
     sandbox: sandboxFacts.nullable().describe("Null where it is not confined."),
   })
@@ -101,6 +113,7 @@ export const showServer = operation({
       });
     const { catalog } = server;
     const instance = services.instancesOf(principal).find(({ id }) => id === server.instance);
+    const isOwn = services.isOpen() || principal.roles.includes("admin") || instance?.owner === principal.id;
     const told = (name: string): string | null => {
       const value = catalog?.serverInfo[name];
       return typeof value === "string" ? services.redact(value) : null;
@@ -128,6 +141,11 @@ export const showServer = operation({
       },
       shownTools: server.tools.length,
       handshake: (instance?.handshake ?? []).map(({ step, why }) => ({ step, why: services.redact(why) })),
+      replicas: (instance?.connection?.replicas?.all() ?? []).map(({ pid, why, ...facts }) => ({
+        ...facts,
+        pid: isOwn ? (pid ?? null) : null,
+        why: why === undefined ? null : services.redact(why),
+      })),
       oddities: instance?.oddities.sentences().map(services.redact) ?? [],
       sandbox: instance === undefined ? null : await toSandboxFacts(services, instance),
     };

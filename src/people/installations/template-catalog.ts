@@ -76,7 +76,7 @@ const nothingForgotten: ForgottenValues = Object.freeze({ writes: {}, detail: {}
 const mostTemplates = 1_000;
 const largestEntry = 65_536;
 /** These read files of this machine, or lead traffic elsewhere: those who run the gateway decide that. */
-const ownerFields = ["proxy", "tls", "roots", "envFile"] as const;
+const ownerFields = ["proxy", "tls", "roots", "envFile", "urls", "replicas"] as const;
 
 export function createTemplateCatalog(deps: TemplateCatalogDeps): TemplateCatalog {
   const { book, config, servers } = deps;

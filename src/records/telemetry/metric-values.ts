@@ -82,12 +82,18 @@ export interface Durations {
 
 /** Makes counters with these label names. */
 export function createCounts(names: readonly string[]): Counts {
-  const series = createSeries(names, () => ({ count: 0 }));
+  const sums = createSums(names);
+  return { add: (labels) => sums.add(labels, 1), values: sums.values };
+}
+
+/** Makes sums with these label names. */
+export function createSums(names: readonly string[]) {
+  const series = createSeries(names, () => ({ sum: 0 }));
   return {
-    add(labels) {
-      series.of(labels).count += 1;
+    add(labels: readonly string[], more: number): void {
+      series.of(labels).sum += more;
     },
-    values: () => series.all().map(({ labels, value }) => ({ labels, value: value.count })),
+    values: (): readonly MetricValue[] => series.all().map(({ labels, value }) => ({ labels, value: value.sum })),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type Counts,
   createCounts,
   createDurations,
+  createSums,
   type Durations,
   gauge,
   type Metric,
@@ -13,6 +14,7 @@ import {
   type MetricValue,
   toMetricsText,
 } from "./metric-values.ts";
+import type { Replicas } from "../../servers/upstream/connection.ts";
 import type { GatewayEvent } from "../../kernel/events/event.ts";
 
 /**
@@ -27,12 +29,19 @@ export interface Metrics extends Disposable {
 export interface MetricsOptions {
   readonly events: EventBus;
   /** All instances that exist now. */
-  readonly instances: () => Iterable<{ readonly status: string }>;
+  readonly instances: () => Iterable<MeasuredInstance>;
   readonly version: string;
   /** The present sizes of queues and caches. */
   readonly figures: () => GatewayFigures;
   /** Of the store of records, while there is one. */
   readonly storeFigures?: (() => StoreFigures | undefined) | undefined;
+}
+
+interface MeasuredInstance {
+  readonly status: string;
+  readonly server?: { readonly slug: string };
+  /** Its processes or addresses, where it has several or a breaker. */
+  readonly connection?: { readonly replicas?: Pick<Replicas, "all"> | undefined } | undefined;
 }
 
 /** Counts the events of `events` until it is disposed. */
@@ -67,11 +76,28 @@ function readMetrics({ counters, histograms }: EventMeters, { instances, version
       values: durations.values(name),
     })),
     gauge("toolyard_instances", "Instances by status.", countStatuses(instances())),
+    ...readReplicas(instances()),
     gauge("toolyard_info", "Version of the gateway.", [{ labels: { version }, value: 1 }]),
   ];
 }
 
-function countStatuses(instances: Iterable<{ readonly status: string }>): MetricValue[] {
+/** Of servers with several processes or addresses, or a breaker. */
+function readReplicas(instances: Iterable<MeasuredInstance>): readonly Metric[] {
+  const replicas = createSums(["server", "state"]);
+  const inFlight = createSums(["server"]);
+  for (const { server, connection } of instances)
+    for (const one of connection?.replicas?.all() ?? []) {
+      const state = !one.isUp ? "down" : one.breaker === "closed" ? "up" : `breaker_${one.breaker.replace("-", "_")}`;
+      replicas.add([server?.slug ?? "", state], 1);
+      inFlight.add([server?.slug ?? ""], one.inFlight);
+    }
+  return [
+    gauge("toolyard_server_replicas", "Processes or addresses of servers that have several.", replicas.values()),
+    gauge("toolyard_server_replica_calls", "Calls that these have not answered yet.", inFlight.values()),
+  ];
+}
+
+function countStatuses(instances: Iterable<MeasuredInstance>): MetricValue[] {
   const byStatus = new Map<string, number>();
   for (const { status } of instances) byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   return [...byStatus].map(([status, value]) => ({ labels: { status }, value }));
@@ -161,6 +187,7 @@ function createEventMeters(): EventMeters {
   const callTime = createDurations(["server"], callBuckets);
   const crashes = createCounts(["server"]);
   const starts = createCounts(["server", "kind"]);
+  const breakers = createCounts(["server", "state"]);
   const searches = createCounts(["engine"]);
   const searchTime = createDurations(["engine"], callBuckets);
   const loads = createCounts(["why"]);
@@ -182,6 +209,8 @@ function createEventMeters(): EventMeters {
         return starts.add([event.server, "start"]);
       case "mcp.server.respawned":
         return starts.add([event.server, "respawn"]);
+      case "mcp.server.breaker":
+        return breakers.add([event.server, event.state]);
       case "search.done":
         searches.add([event.engine]);
         return searchTime.add([event.engine], event.durationMs / 1_000);
@@ -216,6 +245,11 @@ function createEventMeters(): EventMeters {
         name: "toolyard_server_starts_total",
         help: "Servers started, and started again after being idle.",
         counts: starts,
+      },
+      {
+        name: "toolyard_breaker_changes_total",
+        help: "Breakers of servers that opened, were tried again, and closed: state is the new one.",
+        counts: breakers,
       },
       { name: "toolyard_searches_total", help: "Searches for tools.", counts: searches },
       { name: "toolyard_namespace_loads_total", help: "Namespaces loaded.", counts: loads },

@@ -3,11 +3,11 @@ import { traitsOf } from "../../config/entry/transports.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Connection } from "../upstream/connection.ts";
 import { createAcquire, type Acquire } from "./acquisition.ts";
-import { createAttempts, type Attempts } from "./starts/attempts.ts";
+import { compareLists, createAttempts, type Attempts } from "./starts/attempts.ts";
 import { createHeldConnection, type HeldConnection } from "./held-connection.ts";
 import { createIdleness, stopIdle } from "./starts/idle-stop.ts";
 import type { Instance } from "./instance.ts";
-import type { InstanceDeps } from "./instance-deps.ts";
+import type { InstanceDeps, Opened } from "./instance-deps.ts";
 import { createLife, type Life } from "./instance-state.ts";
 import { createListRefresh, type ListRefresh } from "./lists/list-refresh.ts";
 import { createLoginNotice } from "./starts/login-notice.ts";
@@ -83,7 +83,7 @@ export function createInstance(options: InstanceOptions, deps: InstanceDeps): In
     },
     about: life.about,
     oddities: life.oddities,
-    statusView: createStatusViews(life),
+    statusView: createStatusViews(life, () => core.made?.held.current?.replicas?.summary()),
     get users() {
       return core.users();
     },
@@ -189,11 +189,18 @@ function createParts(
         life.oddities.note("sessions.lost", note);
         life.apply({ kind: "noted", note });
       },
+      onReplica(change) {
+        life.apply({ kind: "noted", note: held.current?.replicas?.summary() });
+        // A program that was started again may be another version.
+        if (change.kind === "up" && change.isNews) listRefresh.refreshQuietly("revalidate");
+      },
     },
     deps,
   );
   const shared = { life, held, users, waiters, login, refresher, listRefresh, serverEvents, idleness, lifetime };
-  const openInTurn = createOpening(shared, deps);
+  const onReopened = async (opened: Opened, signal: AbortSignal): Promise<void> =>
+    void (await compareLists(shared, deps, opened, signal));
+  const openInTurn = createOpening({ ...shared, onReopened }, deps);
   const attempts: Attempts = createAttempts(
     {
       ...shared,
@@ -209,14 +216,21 @@ function createParts(
   return { ...shared, attempts, recovery, acquire };
 }
 
-/** The status of an instance, as views show it; the same object until something changes. */
-function createStatusViews(life: Pick<Life, "id" | "server" | "state">): () => StatusView {
+/**
+ * The status of an instance, as views show it; the same object until something changes. `trouble` is that of its
+ * replicas, where it has any.
+ */
+function createStatusViews(
+  life: Pick<Life, "id" | "server" | "state">,
+  trouble: () => string | undefined,
+): () => StatusView {
   let known: { readonly server: ServerConfig; readonly state: InstanceState; readonly view: StatusView } | undefined;
   return () => {
     const { id, server, state } = life;
     if (known?.server !== server || known.state !== state)
       known = { server, state, view: toStatusView(id, server, state) };
-    return known.view;
+    const reason = known.state.kind === "online" ? trouble() : undefined;
+    return reason === undefined ? known.view : { ...known.view, reason };
   };
 }
 

@@ -65,7 +65,8 @@ export function createHeldConnection(options: HeldConnectionOptions): HeldConnec
     },
     take(opened) {
       current = opened;
-      listening = listenForChanges(opened, options.clock);
+      // Of several processes, each is listened to.
+      listening = opened.replicas === undefined ? listenForChanges(opened, options.clock) : undefined;
       void opened.closed.then((closed) => onEnd(opened, closed));
     },
     drop() {
@@ -77,6 +78,7 @@ export function createHeldConnection(options: HeldConnectionOptions): HeldConnec
       gone = joined(gone, ending);
     },
     isHeard() {
+      if (current?.replicas !== undefined) return options.isAlwaysHeard || current.replicas.isHeard();
       return current?.peer.era === "modern" ? listening?.works === true : options.isAlwaysHeard;
     },
     get isBusy() {

@@ -1,4 +1,5 @@
 import type { InstanceSettings, Limits, ServerConfig } from "../../config/config.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import type { LoginOf } from "./starts/login-notice.ts";
 import type { DefinitionBook } from "../../catalog/definitions/definition-book.ts";
 import type { RawLists } from "../../catalog/model/instance-catalog.ts";
@@ -20,6 +21,11 @@ export type OpenConnection = (
   signal: AbortSignal,
 ) => Promise<Opened>;
 
+/** Whether its connection is made of several, or has a breaker: all others pay nothing for that. */
+export function isBalanced({ replicas, breaker, transport }: ServerConfig): boolean {
+  return breaker || replicas > 1 || (!hasProcess(transport) && (transport.urls?.length ?? 0) > 1);
+}
+
 /** A connection, with the pid where the server is a process. */
 export type Opened = Connection & { readonly pid?: number };
 
@@ -33,6 +39,11 @@ export interface OpenOptions {
   readonly roots?: RootsSource | undefined;
   /** Called whenever a starting process shows signs of work. */
   readonly onWork: () => void;
+  /**
+   * Called when another process or address of a server that has several is up, before it takes calls: its lists are
+   * compared with those that are known. Never rejects.
+   */
+  readonly onReopened?: ((opened: Opened, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** The catalog of one instance as it is kept on disk. It is valid only for a configuration with the same hash. */

@@ -1,3 +1,4 @@
+import type { ServerConfig } from "../../config/config.ts";
 import type { Answer, Era, Question, Replies } from "../../kernel/call/call-context.ts";
 import type { JsonBytes, JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { TraceSpan } from "../../kernel/runtime/tracing.ts";
@@ -68,7 +69,59 @@ export interface Connection extends AsyncDisposable {
   readonly far?: { readonly node: string } | undefined;
   /** The start that opened it, while there are traces. */
   readonly startSpan?: TraceSpan | undefined;
+  /** Of a connection that is made of several, or that has a breaker. */
+  readonly replicas?: Replicas | undefined;
 }
+
+/** The processes or addresses among which a connection divides its requests. */
+export interface Replicas {
+  all(): readonly ReplicaFacts[];
+  /** What is wrong with some of them, for people; undefined while nothing is. */
+  summary(): string | undefined;
+  /** Whether announcements of every one of them arrive. */
+  isHeard(): boolean;
+  /** Applies a configuration with another number of them. */
+  adjust(next: ServerConfig): void;
+}
+
+/** One process or address. */
+export interface ReplicaFacts {
+  /** `replica 2`, or its origin. */
+  readonly name: string;
+  readonly isUp: boolean;
+  readonly pid: number | undefined;
+  readonly inFlight: number;
+  readonly breaker: "closed" | "open" | "half-open";
+  /** Why it gets no calls, or only some; undefined while it gets them. */
+  readonly why: string | undefined;
+}
+
+/** The unexpected end of a process. */
+interface Crash {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Within the window that counts. */
+  readonly crashes: number;
+  readonly stderr: readonly string[];
+}
+
+/** What became of one of the processes or addresses of a connection that has several, or of its breaker. */
+export type ReplicaChange =
+  | {
+      readonly kind: "down";
+      readonly name: string;
+      readonly why: string;
+      /** Of a process that ended. */
+      readonly crash: Crash | undefined;
+    }
+  /** `isNews`: it had been up before. */
+  | { readonly kind: "up"; readonly name: string; readonly isNews: boolean }
+  | {
+      readonly kind: "breaker";
+      readonly name: string;
+      readonly state: ReplicaFacts["breaker"];
+      readonly why: string;
+    };
 
 /** A client's request that the server works on. */
 export interface PendingRequest {
@@ -180,6 +233,8 @@ export interface ConnectionEvents {
   onRenewalsExhausted?(): void;
   /** A request of the handshake failed, and another one is tried or the start fails. */
   onHandshakeStep?(failed: FailedStep): void;
+  /** One of several processes or addresses, or a breaker, has changed. */
+  onReplica?(change: ReplicaChange): void;
   /** One line from the server's stderr, cut at 4 KB. */
   onStderr(line: string): void;
   /**

@@ -4,6 +4,7 @@ import type { Installed, ServerConfig } from "../../../config/config.ts";
 import { personalServer, type PersonalValues } from "../../../config/people/personal.ts";
 import type { InstanceId, PrincipalId } from "../../../kernel/ids.ts";
 import { localPrincipal, type Principal } from "../../../kernel/principal.ts";
+import { isBalanced } from "../instance-deps.ts";
 import type { InstanceState } from "../state.ts";
 
 /** An instance as the configuration asks for it. */
@@ -102,6 +103,7 @@ export function differs(
   const missing = state.kind === "unconfigured" ? state.missing : [];
   return (
     server.hash !== wanted.server.hash ||
+    isBalanced(server) !== isBalanced(wanted.server) ||
     server.transport.kind !== wanted.server.transport.kind ||
     server.disabledReason !== wanted.server.disabledReason ||
     (wanted.server.disabledReason === undefined && !isDeepStrictEqual(missing, wanted.missing))

@@ -1,4 +1,4 @@
-import type { ConnectionEvents, FailedStep } from "../../upstream/connection.ts";
+import type { ConnectionEvents, FailedStep, ReplicaChange } from "../../upstream/connection.ts";
 import type { InstanceDeps } from "../instance-deps.ts";
 import { createConfinement, type Confinement } from "./confinement.ts";
 import type { Life } from "../instance-state.ts";
@@ -25,6 +25,7 @@ export interface ServerEventsOptions {
   readonly onListChanged: (kind: ListKind) => void;
   readonly onSessionReplaced: () => void;
   readonly onRenewalsExhausted: () => void;
+  readonly onReplica: (change: ReplicaChange) => void;
 }
 
 const keptStderrLines = 20;
@@ -38,7 +39,7 @@ const listKindOf: ReadonlyMap<string, ListKind> = new Map([
 
 /** Emits the events of one instance's connections. */
 export function createServerEvents(
-  { life, onListChanged, onSessionReplaced, onRenewalsExhausted }: ServerEventsOptions,
+  { life, onListChanged, onSessionReplaced, onRenewalsExhausted, onReplica }: ServerEventsOptions,
   deps: Pick<InstanceDeps, "events" | "log" | "clock">,
 ): ServerEvents {
   const { events, log } = deps;
@@ -81,6 +82,10 @@ export function createServerEvents(
         log.debug({ component: "upstream", server, operation: "handshake" }, `${failed.step}: ${failed.why}`);
       },
       onRenewalsExhausted,
+      onReplica(change) {
+        onReplica(change);
+        tellReplica(change, life, deps);
+      },
       onStderr(line) {
         stderr = [...stderr.slice(1 - keptStderrLines), line];
         ownLines += 1;
@@ -111,6 +116,33 @@ export function createServerEvents(
       ownLines = 0;
     },
   };
+}
+
+/** One of several processes that ends is a crash like any other; the instance is up all the same. */
+function tellReplica(
+  change: ReplicaChange,
+  { about, server }: Pick<Life, "server" | "about">,
+  { events, log }: Pick<InstanceDeps, "events" | "log">,
+): void {
+  const { name: replica } = change;
+  const fields = { component: "instance", server: server.slug, operation: "replica" };
+  switch (change.kind) {
+    case "down": {
+      log.warn(fields, `${server.slug}: ${replica} is down: ${change.why}`);
+      if (change.crash !== undefined) events.emit({ type: "mcp.server.crashed", ...about(), ...change.crash });
+      return;
+    }
+    case "up":
+      log.info(fields, `${server.slug}: ${replica} is up`);
+      if (change.isNews)
+        events.emit({ type: "mcp.server.restarted", ...about(), reason: `${replica} was down, and is up again` });
+      return;
+    case "breaker": {
+      const { state, why: reason } = change;
+      log.warn(fields, `${server.slug}: the breaker of ${replica} is ${state}: it ${reason}`);
+      events.emit({ type: "mcp.server.breaker", ...about(), replica, state, reason });
+    }
+  }
 }
 
 function toLogLine(data: unknown): string {

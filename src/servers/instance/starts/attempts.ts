@@ -148,7 +148,7 @@ const compareMs = 5_000;
  * Before a call gets through: a program that was started again may have other definitions than a person looked at.
  * False where that makes no difference, and where its lists could not be had within a while.
  */
-async function compareLists(
+export async function compareLists(
   { life, refresher }: Pick<AttemptsParts, "life" | "refresher">,
   { lender, definitions }: Pick<InstanceDeps, "lender" | "definitions">,
   opened: Opened,

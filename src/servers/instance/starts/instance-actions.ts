@@ -86,6 +86,7 @@ export function createOrders(core: InstanceCore, deps: InstanceDeps): Orders {
     },
     async reconfigure(next) {
       life.reconfigure(next);
+      core.made?.held.current?.replicas?.adjust(next);
       // Without lists there is nothing to read again, and a change of one team's server must not read many files.
       if (deps.catalog.get(life.id) === undefined) return;
       const [kept] = await Promise.all([deps.keeper.load(life.id), deps.definitions.open(next)]);

@@ -3,7 +3,7 @@ import type { Era } from "../../../kernel/call/call-context.ts";
 import type { Handshake } from "../../upstream/connection.ts";
 import { createRenewalBudget } from "../../upstream/messages/renewal-budget.ts";
 import type { HeldConnection } from "../held-connection.ts";
-import type { InstanceDeps, Opened } from "../instance-deps.ts";
+import type { InstanceDeps, Opened, OpenOptions } from "../instance-deps.ts";
 import type { Life } from "../instance-state.ts";
 import type { LoginNotice } from "./login-notice.ts";
 import type { ServerEvents } from "../lists/server-events.ts";
@@ -31,12 +31,13 @@ export interface OpeningParts {
   readonly held: Pick<HeldConnection, "gone">;
   readonly login: Pick<LoginNotice, "noteUsed">;
   readonly serverEvents: ServerEvents;
+  readonly onReopened: OpenOptions["onReopened"];
 }
 
 type Deps = Pick<InstanceDeps, "clock" | "starts" | "settings" | "open">;
 
 /** Waits for its turn among all starts, and until the earlier process has ended. */
-export function createOpening({ life, held, login, serverEvents }: OpeningParts, deps: Deps): OpenInTurn {
+export function createOpening({ life, held, login, serverEvents, onReopened }: OpeningParts, deps: Deps): OpenInTurn {
   const renewals = createRenewalBudget(() => deps.clock.monotonic());
 
   async function open({ eras, handshake, everOnline }: Known, signal: AbortSignal): Promise<Opened> {
@@ -58,7 +59,7 @@ export function createOpening({ life, held, login, serverEvents }: OpeningParts,
         await deps.open(
           server,
           life.id,
-          { knownEras: eras, knownHandshake: handshake, renewals, events: serverEvents.events, onWork },
+          { knownEras: eras, knownHandshake: handshake, renewals, events: serverEvents.events, onWork, onReopened },
           limited,
         ),
     );

@@ -134,7 +134,7 @@ export function createRecovery(parts: RecoveryParts, deps: Deps): Recovery {
     noteFailure(error) {
       const told = toTold(error);
       // With a process, the end of the process tells what happened.
-      if (canCrash || life.state.kind !== "online" || isForMore(told)) return told;
+      if (canCrash || life.state.kind !== "online" || isForMore(told) || isOfOne(told, held)) return told;
       if (told.code === "SERVER_NEEDS_LOGIN") life.apply({ kind: "refused-login", cause: told });
       else if (told.code === "CONNECT_FAILED") life.apply({ kind: "unreachable", cause: told });
       else return told;
@@ -178,6 +178,11 @@ function isForMore({ code, data }: GatewayError): boolean {
   return code === "SERVER_NEEDS_LOGIN" && data?.["status"] === 403;
 }
 
+/** Of several addresses, each is given up for itself. */
+function isOfOne({ code }: GatewayError, { current }: HeldConnection): boolean {
+  return code === "CONNECT_FAILED" && current?.replicas !== undefined;
+}
+
 /** What happens after crashes (docs/design.md, "Crashes"). */
 export interface CrashPolicy {
   /**
@@ -215,7 +220,7 @@ export interface CrashCount {
 }
 
 /** No crashes yet. `policy` is asked at every crash, because the configuration may change. */
-function createCrashCount(policy: () => CrashPolicy): CrashCount {
+export function createCrashCount(policy: () => CrashPolicy): CrashCount {
   let crashesMs: readonly number[] = [];
   const crashes: CrashCount = {
     isLastTry: false,

@@ -79,6 +79,8 @@ const sentences: Readonly<Record<string, (data: Data) => string>> = {
   "mcp.server.crashed": ({ exit_code: code, signal }) =>
     `Crashed: ${typeof signal === "string" ? signal : `exit code ${String(code)}`}`,
   "mcp.server.restarted": () => "Started again",
+  "mcp.server.breaker": ({ state, replica, reason }) =>
+    `The breaker of ${String(replica)} is ${String(state)}: it ${String(reason)}`,
   "mcp.server.dormant": () => "Stopped while idle",
   "mcp.server.permanently_failed": () => "Given up: it crashed too often",
   "mcp.tools.discovered": ({ tool_count: tools }) => `Lists were read: ${String(tools)} tools`,

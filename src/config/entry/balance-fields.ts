@@ -1,0 +1,36 @@
+import { filledText } from "../file/check.ts";
+import { breakerRow } from "../rows/instance-rows.ts";
+import { inherited, list, number } from "../rows/setting-row.ts";
+
+/** More are a mistake: as many processes of 100 MB fill a machine. */
+const mostReplicas = 64;
+/** More are the work of a load balancer. */
+const mostAddresses = 32;
+
+/** The fields that divide a server's calls among processes and addresses, and keep calls from one that fails. */
+export const balanceFields = {
+  urls: list({
+    fallback: undefined,
+    item: filledText,
+    type: "list of addresses",
+    most: { items: mostAddresses, message: `expected at most ${mostAddresses} addresses` },
+    about:
+      "in place of `url`, several addresses of one and the same server, among which its calls are divided; only for " +
+      "a server that keeps nothing between two calls",
+    example: ["https://mcp-1.example.com/mcp", "https://mcp-2.example.com/mcp"],
+  }),
+  replicas: number({
+    fallback: 1,
+    min: 1,
+    max: mostReplicas,
+    about:
+      "processes, or connections to each address, among which the server's calls are divided; only for a server that " +
+      "keeps nothing between two calls",
+    reason: "a process costs 50-100 MB, and many servers do one thing at a time",
+    example: 3,
+  }),
+  breaker: {
+    ...inherited(breakerRow, "instances.breaker"),
+    fallbackText: "true with several `replicas` or `urls`, otherwise that of `instances.breaker`",
+  },
+};
