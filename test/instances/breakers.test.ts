@@ -138,9 +138,7 @@ describe("several addresses of one server", () => {
     expect(a.calls).toBe(before);
     expect(first).toContain("UPSTREAM_HTTP");
     const { reason, replicas } = await statusOf(gateway);
-    expect(reason).toMatch(
-      /^1 of 2 replicas are up; address 1 \(127\.0\.0\.1:\d+\): breaker: open, next try in \d+ s$/,
-    );
+    expect(reason).toMatch(/^1 of 2 replicas are up; address 1 \(127\.0\.0\.1:\d+\): breaker: open, next try in .+$/);
     expect(replicas).toMatchObject({ of: 2, up: 1 });
     const metrics = await metricsOf(gateway);
     expect(metrics).toContain('toolyard_server_replicas{server="many",state="breaker_open"} 1');

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { badServer, startGateway, type RunningGateway } from "../harness/gateway.ts";
-import { execute, send } from "../harness/rpc.ts";
+import { createToken } from "../../src/people/identity/token.ts";
+import { execute, rpc, send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { discover } from "../faults/servers/faulty-gateway.ts";
 import { aliveIn, standingOf, startsIn } from "./observing.ts";
@@ -126,12 +127,12 @@ describe("several processes of one server", () => {
   });
 
   test("all are stopped when idle, and a call starts them all", async () => {
-    await using gateway = await start({ instances: { idleGraceMs: 0 }, over: { idleTimeoutMs: 300 } });
-    await until(() => aliveIn(pids).length === 0);
-    expect(startsIn(pids)).toHaveLength(3);
+    const config = configOf({ instances: { idleGraceMs: 0 }, over: { idleTimeoutMs: 300 } });
+    await using gateway = await startGateway({ config, directory });
+    await until(() => startsIn(pids).length > 0 && aliveIn(pids).length === 0);
     const waiting = execute(gateway.url, "many:slow", { until: join(directory, "until") });
     await until(async () => (await replicasOf(gateway)).up === 3);
-    expect(startsIn(pids)).toHaveLength(6);
+    expect(aliveIn(pids)).toHaveLength(3);
     await writeFile(join(directory, "until"), "");
     await waiting;
   });
@@ -153,8 +154,8 @@ describe("several processes of one server", () => {
     expect((await statusOf(gateway)).replicas).toBeNull();
   });
 
-  test("a change of the list that each announces is fetched, and lines of stderr name their process", async () => {
-    await using gateway = await start({ flags: ["--stderr-lines", "1"] });
+  test.each(["legacy", "modern"])("a change that each %s one announces is fetched; stderr names it", async (era) => {
+    await using gateway = await start({ flags: ["--stderr-lines", "1", "--era", era] });
     await until(() => [1, 2, 3].every((at) => gateway.stderr().includes(`replica ${at}: stderr line 1`)));
     for (let at = 0; at < 30; at += 1) await execute(gateway.url, "many:rename", { to: "brand-new" });
     await until(async () =>
@@ -163,6 +164,28 @@ describe("several processes of one server", () => {
       ),
     );
   });
+});
+
+test("each person with an instance of their own has as many processes", async () => {
+  const people = { alice: createToken(), bob: createToken() };
+  const principals = Object.fromEntries(
+    Object.entries(people).map(([name, { hash }]) => [name, { tokenHash: hash, team: "acme" }]),
+  );
+  const many = { ...badServer("--write-pid", pids), scope: "user", replicas: 2 };
+  const config = { mcpServers: { many }, toolyard: { instances: quick, principals } };
+  await using gateway = await startGateway({ config, directory });
+  const used: Set<number>[] = [];
+  for (const { token } of Object.values(people)) {
+    const params = { name: "execute_mcp_tool", arguments: { tool_path: "many:pid", arguments: {} } };
+    const seen = new Set<number>();
+    await until(async () => {
+      const { json } = await rpc(`${gateway.url}/mcp`, "tools/call", params, { authorization: `Bearer ${token}` });
+      return seen.add(JSON.parse(json.result.content[0].text).pid).size === 2;
+    });
+    used.push(seen);
+  }
+  expect(new Set(used.flatMap((pidsOfOne) => [...pidsOfOne]))).toEqual(new Set(startsIn(pids)));
+  expect(startsIn(pids)).toHaveLength(4);
 });
 
 /** Calls in flight by replica, in the order of their starts. */

@@ -132,7 +132,7 @@ const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopp
   "gateway.listening": { cause: nothing, event: { server: null, data: { address: expect.stringMatching(/^http:/) } } },
   "config.changed": {
     cause: nothing,
-    event: { data: { file: expect.any(String), added: 10, changed: 0, removed: 0 } },
+    event: { data: { file: expect.any(String), added: 11, changed: 0, removed: 0 } },
   },
   "mcp.server.started": {
     cause: nothing,

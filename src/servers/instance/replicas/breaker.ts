@@ -48,8 +48,10 @@ export interface BreakerOptions {
 const longestWaitMs = 300_000;
 /** Successes in a row that close it again: one may have been luck. */
 const neededSuccesses = 2;
-/** Calls of a tool that say something about it, and calls beside it that say something about the rest. */
+/** Calls of a tool that say something about it. */
 const enoughCalls = 5;
+/** Calls of others that say something about the server: each that fails is counted, and the next one judges again. */
+const enoughBeside = 2;
 
 /** Closed at first. */
 export function createBreaker(options: BreakerOptions): Breaker {
@@ -172,7 +174,7 @@ function judgeTally(tally: Tally, { breakerPercent, breakerCalls }: BreakerPolic
   const failing = tally.failing(breakerPercent);
   const rest = calls - failing.calls;
   // The rest works: then it is the tools, not the server.
-  if (rest >= enoughCalls && (failed - failing.failed) * 200 < rest * breakerPercent) return "stay";
+  if (rest >= enoughBeside && (failed - failing.failed) * 200 < rest * breakerPercent) return "stay";
   return silent < failed || tally.failingNames() > 1 ? "open" : "ask";
 }
 

@@ -29,11 +29,16 @@ interface RemoteOptions extends HttpOptions {
  * Rejects with CONFIG_INVALID, CONNECT_FAILED, SERVER_NEEDS_LOGIN, UPSTREAM_HTTP, UPSTREAM_PROTOCOL, UPSTREAM_CLOSED,
  * UPSTREAM_TIMEOUT, or the signal's reason.
  */
-export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(httpTuning, options, signal);
+export const connectHttp: ConnectHttp = (options, signal) => connectHttpWith(tuningOf(options), options, signal);
 
 /** Connects over HTTP+SSE and tries nothing else, for servers whose configuration says so. */
 export const connectHttpSse: ConnectHttp = (options, signal) =>
-  connectHttpWith(httpTuning, options, signal, connectSse);
+  connectHttpWith(tuningOf(options), options, signal, connectSse);
+
+/** Of several addresses, another one is better than another try. */
+function tuningOf({ transport: { urls = [] } }: HttpOptions): HttpTuning {
+  return urls.length > 1 ? { ...httpTuning, connectRetryDelaysMs: [] } : httpTuning;
+}
 
 /** Connects with limits other than the usual ones. */
 export async function connectHttpWith(
