@@ -237,7 +237,7 @@ export const wings = [
           { name: "fleet", about: "all instances: which are wanted, for whom" },
           {
             name: "replicas",
-            about: "several processes or addresses of one server, and breakers; loaded with the first of them",
+            about: "several processes or addresses of one server, and breakers",
           },
           { name: "starts", about: "attempts, deadlines, crashes, idle stop" },
           { name: "lists", about: "lists of tools, resources and prompts, fetched and kept fresh" },

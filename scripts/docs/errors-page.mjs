@@ -110,6 +110,8 @@ const groups = [
       SERVER_STARTING: "The server is starting, and its tools are not known yet.",
       SERVER_OFFLINE: "A remote server does not answer; the gateway tries again at every call and every few minutes.",
       SERVER_FAILED: "The server could not be started, or crashed four times within five minutes.",
+      BREAKER_OPEN:
+        "Too many of the server's calls have failed lately, so that it gets none until it is tried again; the message says when.",
       SERVER_DISABLED: "The configuration disables it, or a variable that it needs is not set.",
       SERVER_NEEDS_LOGIN: "The server answers 401.",
       SERVER_NEEDS_CONFIG: "The server requires values from this principal that are not there.",

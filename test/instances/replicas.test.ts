@@ -124,6 +124,8 @@ describe("several processes of one server", () => {
     await until(async () => startsIn(pids).length >= 6 && (await replicasOf(gateway)).up === 3);
     expect(await pidsOf(gateway, 5)).not.toContain(startsIn(pids)[0]);
     expect(aliveIn(pids)).toHaveLength(3);
+    const { text } = await send(`${gateway.url}/metrics`, { method: "GET" });
+    expect(text).toContain('toolyard_server_crashes_total{server="many"} 3');
   });
 
   test("all are stopped when idle, and a call starts them all", async () => {

@@ -20,9 +20,13 @@ import {
   type DefinitionReview,
   type OpenConnection,
 } from "../../servers/instance/instance-deps.ts";
-import type { ReplicaDeps } from "../../servers/instance/replicas/replica-opening.ts";
+import type { InstanceRules, ReplicaDeps } from "../../servers/instance/replicas/replica-opening.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
 import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
+import { listenForChanges } from "../../servers/instance/lists/listening.ts";
+import { exitOf, isCleanEnd, toClosedCause } from "../../servers/instance/starts/closed-cause.ts";
+import { startLimits, withStartDeadline } from "../../servers/instance/starts/opening.ts";
+import { createCrashCount } from "../../servers/instance/starts/recovery.ts";
 import { traceOpening } from "../../servers/instance/starts/traced-opening.ts";
 import { createStartTurns } from "../../servers/instance/starts/start-turns.ts";
 import type { LearnedNames } from "../../servers/sandbox/learned-names.ts";
@@ -98,9 +102,8 @@ export function createServers(deps: ServersDeps): Servers {
     installs: createStartQueue(permits("parallelInstalls")),
   });
   const settings = () => config().settings.instances;
-  const openHere = openBalanced({ open: connections.open, clock, starts, settings }, deps.loadLate);
-  const cluster =
-    config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, () => fleet);
+  const openHere = openBalanced({ open: connections.open, clock, starts, settings, rules }, deps.loadLate);
+  const cluster = config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, () => fleet);
   const open = cluster?.open ?? openHere;
   const fleet: Fleet = createFleet({
     open: deps.traces === undefined ? open : traceOpening(open, deps.traces),
@@ -178,6 +181,10 @@ function createLateCluster(
     close: async () => await joined?.close(),
   };
 }
+
+const rules: InstanceRules = Object.freeze({
+  ...{ listenForChanges, startLimits, withStartDeadline, toClosedCause, isCleanEnd, exitOf, createCrashCount },
+});
 
 /** Loaded with the first server that has several processes or addresses, or a breaker. */
 function openBalanced(deps: ReplicaDeps, loadLate: LoadLate): OpenConnection {

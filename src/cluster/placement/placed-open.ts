@@ -233,6 +233,7 @@ function placed({ opened, closed, release, holds, server, node }: PlacedParts): 
     },
     readCard: opened.readCard,
     startSpan: opened.startSpan,
+    replicas: opened.replicas,
     async [Symbol.asyncDispose]() {
       await opened[Symbol.asyncDispose]();
       await release();

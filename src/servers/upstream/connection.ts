@@ -76,7 +76,7 @@ export interface Connection extends AsyncDisposable {
 /** The processes or addresses among which a connection divides its requests. */
 export interface Replicas {
   all(): readonly ReplicaFacts[];
-  /** What is wrong with some of them, for people; undefined while nothing is. */
+  /** Which of them take no calls and why, for people; undefined while all take them. */
   summary(): string | undefined;
   /** Whether announcements of every one of them arrive. */
   isHeard(): boolean;

@@ -25,7 +25,7 @@ export interface Breaker {
   noteEnd(sent: number, name: string, end: CallEnd | undefined): void;
   /** Ends its tries. */
   stop(): void;
-  /** Forgets everything: what is behind it was started again. */
+  /** Forgets everything, because the process or connection is another one. */
   reset(): void;
 }
 
@@ -223,7 +223,7 @@ function createTally() {
     return all.values();
   }
 
-  /** Forgets what is older than the window. */
+  /** Forgets calls from before the window. */
   function turn(nowMs: number, windowMs: number): void {
     const ageMs = nowMs - turnedMs;
     if (ageMs < windowMs / 2) return;

@@ -72,7 +72,9 @@ function createMembers(
         onDown(ended) {
           forget(replica);
           // The end of the last one is that of the connection: what follows is the recovery of the instance.
-          if (connected().length === 0) settleClosed(ended);
+          const isLast = connected().length === 0;
+          if (isLast) settleClosed(ended);
+          return !isLast;
         },
       },
       deps,

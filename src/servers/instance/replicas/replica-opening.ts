@@ -3,7 +3,10 @@ import { addressesOf, hasProcess } from "../../../config/entry/transports.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { InstanceId } from "../../../kernel/ids.ts";
 import type { OpenConnection, Opened, OpenOptions } from "../instance-deps.ts";
-import { startLimits, withStartDeadline } from "../starts/opening.ts";
+import type { listenForChanges } from "../lists/listening.ts";
+import type { exitOf, isCleanEnd, toClosedCause } from "../starts/closed-cause.ts";
+import type { startLimits, withStartDeadline } from "../starts/opening.ts";
+import type { createCrashCount } from "../starts/recovery.ts";
 import type { StartTurns } from "../starts/start-turns.ts";
 
 /** What all replicas of a server share. */
@@ -12,6 +15,21 @@ export interface ReplicaDeps {
   readonly clock: Clock;
   readonly starts: StartTurns;
   readonly settings: () => InstanceSettings;
+  readonly rules: InstanceRules;
+}
+
+/**
+ * How an instance starts, listens and recovers, which each of its replicas does as well. Given, because a late module
+ * that imports them divides the files of every start into more.
+ */
+export interface InstanceRules {
+  readonly listenForChanges: typeof listenForChanges;
+  readonly startLimits: typeof startLimits;
+  readonly withStartDeadline: typeof withStartDeadline;
+  readonly toClosedCause: typeof toClosedCause;
+  readonly isCleanEnd: typeof isCleanEnd;
+  readonly exitOf: typeof exitOf;
+  readonly createCrashCount: typeof createCrashCount;
 }
 
 /** What one replica connects to. */
@@ -50,7 +68,7 @@ interface OpeningOptions extends ReplicaDeps {
 /** Connects to one, with a deadline of its own: another one may be up long before. */
 export async function openOne(
   { name, server, instance, options }: ReplicaPlace,
-  { open, clock, settings, signal, wasUp, onStderr, stderr }: OpeningOptions,
+  { open, clock, settings, signal, wasUp, onStderr, stderr, rules }: OpeningOptions,
 ): Promise<Opened> {
   const events = {
     ...options.events,
@@ -59,9 +77,9 @@ export async function openOne(
       options.events.onStderr(server.replicas > 1 ? `${name}: ${line}` : line);
     },
   };
-  const limits = startLimits(server, wasUp, settings());
+  const limits = rules.startLimits(server, wasUp, settings());
   const deadline = { server: server.slug, limits, clock, stderr };
-  return await withStartDeadline(deadline, signal, async (limited, noteWork) => {
+  return await rules.withStartDeadline(deadline, signal, async (limited, noteWork) => {
     const onWork = (): void => {
       noteWork();
       options.onWork();

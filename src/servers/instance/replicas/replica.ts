@@ -1,12 +1,9 @@
 import { hasProcess } from "../../../config/entry/transports.ts";
 import { type GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
-import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { toDurationText } from "../../../kernel/text/number-text.ts";
 import type { Closed, ReplicaFacts } from "../../upstream/connection.ts";
 import type { Opened } from "../instance-deps.ts";
-import { listenForChanges, type Listening } from "../lists/listening.ts";
-import { exitOf, isCleanEnd, toClosedCause } from "../starts/closed-cause.ts";
-import { createCrashCount } from "../starts/recovery.ts";
+import type { Listening } from "../lists/listening.ts";
 import { createWatchedCalls, type WatchedCalls } from "./watched-calls.ts";
 import { openOne, type ReplicaDeps, type ReplicaPlace } from "./replica-opening.ts";
 
@@ -32,17 +29,18 @@ export interface ReplicaOptions extends ReplicaPlace {
   /** Whether another one is up already: then its definitions are compared before it takes calls. */
   readonly isLater: () => boolean;
   readonly onUp: () => void;
-  readonly onDown: (ended: Closed) => void;
+  /** False: it was the last one, and is not started again by itself. */
+  readonly onDown: (ended: Closed) => boolean;
 }
 
 /** Not connected at first. */
 export function createReplica(given: ReplicaOptions, deps: ReplicaDeps): Replica {
   const { key, name, server, options } = given;
-  const { clock } = deps;
+  const { clock, rules } = deps;
   const canCrash = hasProcess(server.transport);
   const lifetime = new AbortController();
   const retries = createRetries(given, deps, () => quietly(start(false)));
-  const link = createLink(clock);
+  const link = createLink(deps);
   let starting: Promise<void> = Promise.resolve();
 
   const calls = createWatchedCalls({
@@ -92,9 +90,9 @@ export function createReplica(given: ReplicaOptions, deps: ReplicaDeps): Replica
   function onEnd(opened: Opened, closed: Closed): void {
     if (link.current !== opened || lifetime.signal.aborted) return;
     link.drop();
-    if (isCleanEnd(closed)) retries.sleep();
-    else retries.plan(toClosedCause(server.slug, canCrash, closed, retries.lines), link.uptimeMs());
-    given.onDown(closed);
+    if (!given.onDown(closed)) return;
+    if (rules.isCleanEnd(closed)) retries.sleep();
+    else retries.plan(rules.toClosedCause(server.slug, canCrash, closed, retries.lines), link.uptimeMs());
   }
 
   return {
@@ -128,7 +126,7 @@ function quietly(work: Promise<unknown>): void {
 /** The connection of one replica, and the stream on which it announces changes. */
 type Link = ReturnType<typeof createLink>;
 
-function createLink(clock: Clock) {
+function createLink({ clock, rules }: ReplicaDeps) {
   let current: Opened | undefined;
   let listening: Listening | undefined;
   let gone: PromiseLike<void> = Promise.resolve();
@@ -148,7 +146,7 @@ function createLink(clock: Clock) {
     uptimeMs: (): number => clock.monotonic() - (upSinceMs ?? Number.POSITIVE_INFINITY),
     take(opened: Opened): void {
       current = opened;
-      listening = listenForChanges(opened, clock);
+      listening = rules.listenForChanges(opened, clock);
       upSinceMs = clock.monotonic();
     },
     drop(): void {
@@ -175,10 +173,10 @@ const keptLines = 20;
  * When one that is down is started again. The same rules as for a server with one process (docs/design.md, "Crashes"),
  * except that no call has to come for it: one that was given up, or cannot be reached, is tried again all the same.
  */
-function createRetries({ name, server, options }: ReplicaOptions, deps: ReplicaDeps, start: () => void) {
-  const { clock, settings } = deps;
+function createRetries({ name, server, options, isLater }: ReplicaOptions, deps: ReplicaDeps, start: () => void) {
+  const { clock, settings, rules } = deps;
   const canCrash = hasProcess(server.transport);
-  const crashes = createCrashCount(settings);
+  const crashes = rules.createCrashCount(settings);
   let lines: string[] = [];
   let failedTries = 0;
   let why: string | undefined;
@@ -223,7 +221,9 @@ function createRetries({ name, server, options }: ReplicaOptions, deps: ReplicaD
       why = cause.message;
       retryAtMs = clock.monotonic() + afterMs;
       cancelRetry = clock.after(afterMs, start);
-      const crash = verdict && { ...exitOf(cause), crashes: crashes.count, stderr: [...lines] };
+      // While none is up, the instance itself tells why.
+      if (!isLater()) return;
+      const crash = verdict && { ...rules.exitOf(cause), crashes: crashes.count, stderr: [...lines] };
       options.events.onReplica?.({ kind: "down", name, why, crash });
     },
     get lines(): readonly string[] {

@@ -89,6 +89,7 @@ function traceConnection(connection: Traceable, deps: TracedConnectionDeps): Tra
     ...(connection.pid === undefined ? {} : { pid: connection.pid }),
     readCard: connection.readCard,
     startSpan: deps.startSpan,
+    replicas: connection.replicas,
     [Symbol.asyncDispose]: async () => await connection[Symbol.asyncDispose](),
   };
 }
