@@ -239,7 +239,7 @@ describe("a breaker", () => {
     a.fate = withStatus(500, (tool) => tool === "one");
     await until(async () => (await call(gateway)) === "BREAKER_OPEN");
     await writeFile(gateway.configFile, JSON.stringify(configOf({ url: a.url, breaker: false }, { breaker: true })));
-    await until(async () => (await call(gateway)) !== "BREAKER_OPEN");
+    await until(async () => (await statusOf(gateway)).replicas === null);
     expect(new Set(await callAll(gateway, 20))).toEqual(new Set(["UPSTREAM_HTTP"]));
   });
 });

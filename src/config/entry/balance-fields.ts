@@ -1,6 +1,7 @@
+import * as v from "valibot";
 import { filledText } from "../file/check.ts";
 import { breakerRow } from "../rows/instance-rows.ts";
-import { inherited, list, number } from "../rows/setting-row.ts";
+import { inherited, number, other } from "../rows/setting-row.ts";
 
 /** More are a mistake: as many processes of 100 MB fill a machine. */
 const mostReplicas = 64;
@@ -9,11 +10,15 @@ const mostAddresses = 32;
 
 /** The fields that divide a server's calls among processes and addresses, and keep calls from one that fails. */
 export const balanceFields = {
-  urls: list({
+  urls: other({
     fallback: undefined,
-    item: filledText,
-    type: "list of addresses",
-    most: { items: mostAddresses, message: `expected at most ${mostAddresses} addresses` },
+    type: `list of addresses, at most ${mostAddresses}`,
+    schema: v.pipe(
+      v.array(filledText),
+      v.minLength(1, "expected an address"),
+      v.maxLength(mostAddresses, `expected at most ${mostAddresses} addresses`),
+    ) as v.GenericSchema<unknown, readonly string[]>,
+    json: { type: "array", items: { type: "string" }, minItems: 1, maxItems: mostAddresses },
     about:
       "in place of `url`, several addresses of one and the same server, among which its calls are divided; only for " +
       "a server that keeps nothing between two calls",
