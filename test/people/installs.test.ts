@@ -246,6 +246,8 @@ test("FAULT 91: whoever manages a team brings in no program, by whichever way a 
     { entry: { url: "http://169.254.169.254/latest" } },
     { entry: { url: "https://mcp.example.com/mcp", proxy: "http://evil.example" } },
     { entry: { url: "https://mcp.example.com/mcp", tls: { caFile: "/etc/passwd" } } },
+    { entry: { urls: ["https://mcp.example.com/mcp", "http://127.0.0.1:9/mcp"] } },
+    { entry: { url: "https://mcp.example.com/mcp", replicas: 64 } },
     { team: undefined, entry: { url: "https://mcp.example.com/mcp" } },
   ])
     expect([JSON.stringify(body), (await make(body)).status]).toEqual([JSON.stringify(body), 403]);
