@@ -7,7 +7,11 @@ import { createEventBus, type EventBus } from "../kernel/events/event-bus.ts";
 import type { MessageTap } from "../kernel/events/message-tap.ts";
 import { createLateModules } from "../kernel/runtime/late-module.ts";
 import { createRedaction, createSecretSources, joinSecrets } from "../records/redaction/redaction.ts";
-import { createSharedState } from "../store/shared.ts";
+import { createSharedState, type SharedItems } from "../store/shared.ts";
+import type { InstanceId } from "../kernel/ids.ts";
+import type { Directory } from "../people/directory/directory.ts";
+import type { Instance } from "../servers/instance/instance.ts";
+import type { SecretStore, Store } from "../store/store.ts";
 import { createLargeBuffers } from "../wire/json/large-buffers.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { createDefinitionOf, createSearches, createShownViews } from "./engine/catalog-wing.ts";
@@ -17,7 +21,7 @@ import { connectPage, createPeople } from "./people/people-wiring.ts";
 import { createAudit } from "./records/audit-wing.ts";
 import { createEventFacts, createLive, createMessages } from "./records/live-wiring.ts";
 import { createGatewayMetrics, createTracing } from "./records/tracing-wiring.ts";
-import { approvalStoreOf, wirePins } from "./records/personal-wiring.ts";
+import { approvalStoreOf, sharedItemsOf, wirePins } from "./records/personal-wiring.ts";
 import { createRecords } from "./records/records-wing.ts";
 import { createCallUsage, createUsageWing } from "./records/usage-wing.ts";
 import { createWebhookWiring } from "./records/webhook-wiring.ts";
@@ -44,8 +48,9 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const secrets = createSecretSources();
   const redaction = createRedaction({ secrets: joinSecrets(createConfigSecrets(config), secrets.all) });
   const identity = { name: "toolyard", version: deps.version };
+  const sharedItems = sharedItemsOf({ config }, () => records);
   const shared = {
-    ...{ ...deps, config, events, secrets, redaction, identity, common },
+    ...{ ...deps, config, events, secrets, redaction, identity, common, sharedItems },
     ...{ redact: redaction.said, loadLate: late.load },
   };
   const tracing = createTracing(shared);
@@ -58,7 +63,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
     definitions,
     principalOf: people.directory.byId,
     store: kept,
-    openSecrets: deps.store.secrets,
+    openSecrets: openerOfSecrets(shared, (id) => teamOfInstance(fleet.get(id), people.directory)),
     onLogin: audit.login,
     loginPage: people.team && ((instance) => connectPage(publicUrl, instance)),
   });
@@ -99,7 +104,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   return {
     ...{ events, late, kept, common, catalog, publicUrl, secrets, redaction, tracing, audit, people, servers, records },
     ...{ viewOf: views.viewOf, namesInTurns: views.namesInTurns, profiles: views.profiles },
-    ...{ discovery, engine, pins, usage, mcp },
+    ...{ sharedItems, discovery, engine, pins, usage, mcp },
     ...{ live, messages, webhooks, metrics, definitions: createDefinitionDesk(definitions, { fleet, events }) },
   };
 }
@@ -108,6 +113,21 @@ export type Wings = ReturnType<typeof buildWings>;
 
 function createBus(log: GatewayDeps["log"]): EventBus {
   return createEventBus((error) => log.error({ component: "events", err: error }, "a sink of events failed"));
+}
+
+/** Logins at servers: in a file for each, or in the database that gateways share. */
+function openerOfSecrets(
+  { store, sharedItems }: { store: Pick<Store, "secrets">; sharedItems: (() => Promise<SharedItems>) | undefined },
+  teamOf: (instance: InstanceId) => string | null,
+): () => Promise<SecretStore> {
+  if (sharedItems === undefined) return async () => await store.secrets();
+  return async () =>
+    await store.secrets({ items: await sharedItems(), teamOf: (instance) => teamOf(instance as InstanceId) });
+}
+
+function teamOfInstance(instance: Pick<Instance, "owner" | "server"> | undefined, { byId }: Directory): string | null {
+  if (instance === undefined) return null;
+  return instance.server.installed?.team ?? (instance.owner === null ? null : (byId(instance.owner)?.team ?? null));
 }
 
 /** Knows where the gateway listens, once it does: a port that the system chose is in no setting. */

@@ -9,6 +9,7 @@ import type {
 } from "./access-rows.ts";
 import { question, type Asked } from "./question.ts";
 import type { PeopleWrites } from "./people-rows.ts";
+import { attemptQuestions } from "./shared.ts";
 import type { AuditEntry } from "./record-rows.ts";
 
 /** A part of a list of items. */
@@ -54,7 +55,7 @@ export const accessQuestions = {
 };
 
 /** How people get in, kept. Rejects as the store of people does. */
-export interface AccessStore extends Asked<typeof accessQuestions> {
+export interface AccessStore extends Asked<typeof accessQuestions & typeof attemptQuestions> {
   /** 32 bytes that are not in the database: payloads are sealed with keys made from it. */
   readonly key: Uint8Array;
   /** Whether other gateways write to the same database. */

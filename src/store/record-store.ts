@@ -15,13 +15,13 @@ import type {
 } from "./record-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "./install-rows.ts";
 import { question, type Asked } from "./question.ts";
+import type { ClaimStore, SharedItems } from "./shared.ts";
 import type { DatabaseName, StoreUpkeep } from "./store-upkeep.ts";
 import type { PinStore } from "../catalog/discovery/pins.ts";
 import type { MemberSearchStore } from "../catalog/discovery/kept-searches.ts";
 import type { AccessOfPeople } from "./access-rows.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "./people-rows.ts";
-import type { ClaimStore } from "./shared.ts";
 import type { ApprovalStore } from "./approval-rows.ts";
 
 /**
@@ -59,6 +59,8 @@ export interface RecordStore extends Asked<typeof recordQuestions> {
 
   /** Calls that wait for a yes, where the database is shared; a gateway that is alone keeps them in a file. */
   readonly approvals: ApprovalStore;
+  /** What gateways of one database share; one that is alone keeps it in files. */
+  readonly shared: SharedItems;
 
   /** What happens once over all gateways of the database. */
   readonly claims: ClaimStore;

@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import { question, type Asked } from "./question.ts";
-import { integer, table, text, word } from "./state-table.ts";
+import { integer, table, text, textOrNull, word, type RowOf } from "./state-table.ts";
 
 /** What a key is for: a key of one use opens nothing of another. */
 export type KeyUse = "sessions" | "cursors" | "states";
@@ -162,3 +162,93 @@ export type Claimed =
   | { readonly kind: "mine"; readonly epoch: number }
   /** `node` is undefined when its row is not there any more, or only the heir may have it. */
   | { readonly kind: "taken"; readonly node: NodeRow | undefined };
+
+/**
+ * What gateways of one database share that belongs to people, and that a gateway without one keeps in files.
+ * `login`: a login at a server, encrypted. `instance-token`: the hash of a token. `browser`: a browser that is logged
+ * in with a token. `login-begun`: a login whose browser is on its way. `login-answer`: what that browser brought back
+ * to another gateway, encrypted, and then what became of it.
+ */
+export const sharedKinds = ["login", "instance-token", "browser", "login-begun", "login-answer"] as const;
+export type SharedKind = (typeof sharedKinds)[number];
+
+export const sharedTables = {
+  shared_item: table({
+    kind: word<SharedKind>(),
+    /** Unique in its kind. */
+    id: text,
+    /** The slug of the team of the person to whom it belongs; null where there is none. */
+    team: textOrNull,
+    about: text,
+    expiresAtMs: integer,
+  }),
+  /** How often something was tried of late. */
+  attempt: table({
+    /** Of what was tried, by whom: a hash, because there may be a name or an address in it. */
+    key: text,
+    count: integer,
+    expiresAtMs: integer,
+  }),
+};
+
+export type SharedItem = RowOf<(typeof sharedTables)["shared_item"]>;
+export type SharedKey = Pick<SharedItem, "kind" | "id">;
+
+/** One change: rows that are new or replace those with their key, and keys of those that are removed. */
+export interface SharedWrites {
+  readonly items?: readonly SharedItem[];
+  /** Written only where there is none with its key. */
+  readonly newItems?: readonly SharedItem[];
+  /** Written only where there is one: another gateway may have removed it meanwhile. */
+  readonly oldItems?: readonly SharedItem[];
+  readonly gone?: readonly SharedKey[];
+}
+
+/** What the gateways of a database share. Everything rejects with STORE_UNAVAILABLE while that is away. */
+export interface SharedItems {
+  /** Those of these ids, or all: at least as new as what was told here before. */
+  read(kind: SharedKind, ids?: readonly string[]): Promise<readonly SharedItem[]>;
+  /** Resolves when it is on the disk; others are told within a second. */
+  write(writes: SharedWrites): Promise<void>;
+  /** Runs `work` while no one else runs anything under this name, here or at another gateway. */
+  exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /**
+   * Calls `listener` with the ids that another gateway changed, and with undefined where everything has to be read
+   * again. Returns the function that unsubscribes.
+   */
+  onChange(kind: SharedKind, listener: (ids: readonly string[] | undefined) => void): () => void;
+}
+
+export interface SharedQuestion {
+  readonly kind: SharedKind;
+  /** Null: all. */
+  readonly ids: readonly string[] | null;
+}
+
+export interface AttemptsAsk {
+  readonly tries: readonly { readonly key: string; readonly most: number }[];
+  /** A window begins with the first try in it. */
+  readonly windowMs: number;
+  readonly nowMs: number;
+}
+
+/** What was tried too often. */
+export interface FullAttempt {
+  readonly key: string;
+  /** When it may be tried again. */
+  readonly untilMs: number;
+}
+
+export const sharedQuestions = {
+  shared: question<SharedQuestion, { readonly items: readonly SharedItem[]; readonly seq?: number }>(),
+  changeShared: question<SharedWrites, { readonly change?: number }>(),
+  /** Whether it was free. It is held until it is given back, or the connection to the database ends. */
+  lockShared: question<string, boolean>(),
+  unlockShared: question<string, void>(),
+};
+
+export const attemptQuestions = {
+  /** Counts a try under each key. Where one of them was tried too often, none is counted; the answer is that one. */
+  takeAttempts: question<AttemptsAsk, FullAttempt | undefined>(),
+  forgetAttempts: question<readonly string[], void>(),
+};

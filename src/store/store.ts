@@ -13,6 +13,7 @@ import type { CatalogKeeper } from "../servers/instance/instance-deps.ts";
 import type { CredentialStore } from "../servers/logins/credential.ts";
 import type { Clock } from "../kernel/runtime/clock.ts";
 import type { RecordStore, RecordStoreOptions } from "./record-store.ts";
+import type { SharedItems } from "./shared.ts";
 import type { Claim, GatewayHolder, Served } from "./gateway-holder.ts";
 
 /**
@@ -23,10 +24,10 @@ import type { Claim, GatewayHolder, Served } from "./gateway-holder.ts";
 export interface Store {
   readonly lock: GatewayLocks;
   /**
-   * Logins at servers, shared by all gateways of the data directory. Loads the code that it needs, so call it once,
-   * when logins are needed.
+   * Logins at servers, shared by all gateways of the data directory, or of the database. Loads the code that it needs,
+   * so call it once, when logins are needed.
    */
-  secrets(): Promise<SecretStore>;
+  secrets(shared?: SharedPlace<string>): Promise<SecretStore>;
   /**
    * What one gateway keeps for itself, in a folder that `lock` assigned. Failures of work that is not awaited are
    * logged.
@@ -38,8 +39,16 @@ export interface Store {
 export interface GatewayStore {
   readonly catalogs: CatalogKeeper;
   readonly tokens: InstanceTokenStore;
-  /** Logins of browsers at the dashboard. Loads the code for it; opened once. */
-  browserSessions(): Promise<BrowserSessionStore>;
+  /**
+   * Those of all gateways of a database, with the ones that `tokens` has, which are moved there. Loads the code for it.
+   * Rejects with STORE_UNAVAILABLE while it cannot be read.
+   */
+  sharedTokens(shared: SharedPlace<PrincipalId>): Promise<SharedListStore<InstanceTokenRecord>>;
+  /**
+   * Logins of browsers at the dashboard; of those with tokens, of all gateways of a database: while that cannot be
+   * read there are none of them. Loads the code for it; opened once.
+   */
+  browserSessions(shared?: () => Promise<SharedPlace<string | null>>): Promise<BrowserSessionStore>;
   /** Searches that people keep as tests. Loads the code for it; opened once. */
   keptSearches(): Promise<KeptSearchStore>;
   /** Calls that wait for a person's yes, and what was said yes to. Loads the code for it; opened once. */
@@ -105,6 +114,33 @@ export interface StoreOptions {
   readonly startTimeOf: (pid: number) => string | undefined;
 }
 
+/** Where gateways of one database keep together what each would keep in files. */
+export interface SharedPlace<Whose> {
+  readonly items: SharedItems;
+  /** The slug of the team of somebody, or of the instance of somebody; null where there is none. */
+  readonly teamOf: (whose: Whose) => string | null;
+}
+
+/** What differs in a list: said by those who change it, because others change it, too. */
+export interface ListChange<Kept> {
+  readonly added?: readonly Kept[];
+  /** Another gateway may have removed them meanwhile; then they stay removed. */
+  readonly changed?: readonly Kept[];
+  readonly removed?: readonly Kept[];
+}
+
+/** A list of a gateway that others share. */
+export interface SharedListStore<Kept> {
+  /** As far as it is known here now. */
+  read(): readonly Kept[];
+  /** Resolves when it is stored; rejects when it cannot be. */
+  write(change: ListChange<Kept>): Promise<void>;
+  /** Looks whether another gateway has just made it: then `read` has it. Rejects with STORE_UNAVAILABLE. */
+  look(id: string): Promise<void>;
+  /** Calls `listener` when `read` has what another gateway changed. Returns the function that unsubscribes. */
+  onChange(listener: () => void): () => void;
+}
+
 /** Logins at servers, with notice of changes. */
 export interface SecretStore extends CredentialStore {
   /**
@@ -138,8 +174,12 @@ export interface GatewayLocks {
 export interface BrowserSessionStore {
   /** What can be read; nothing where the file is damaged. */
   read(): readonly BrowserSessionRecord[];
-  /** Replaces all of them. Rejects when they cannot be written. */
-  write(sessions: readonly BrowserSessionRecord[]): Promise<void>;
+  /**
+   * Replaces all of them, or those that gateways share by what of them changed. Rejects when they cannot be written.
+   */
+  write(sessions: readonly BrowserSessionRecord[], change: ListChange<BrowserSessionRecord>): Promise<void>;
+  /** Where gateways share them: calls `listener` when `read` has what another one changed. */
+  onChange?(listener: () => void): () => void;
 }
 
 export interface BrowserSessionRecord {

@@ -10,12 +10,11 @@ import { fileBackend } from "../../src/store/files/file-store.ts";
 import type { Claim, Served } from "../../src/store/gateway-holder.ts";
 import type { GatewayStore, InstanceTokenRecord, KeptUse, Store, StoreBackend } from "../../src/store/store.ts";
 import { parseExact, stringifyExact } from "../../src/wire/json/exact-json.ts";
-import { until } from "../harness/until.ts";
+import { testSecrets } from "./secrets-contract.ts";
 
 /** What every store does. A backend is one more row. */
 const backends: readonly (readonly [string, StoreBackend])[] = [["files", fileBackend]];
 
-const never = new AbortController().signal;
 const here = (variables: Served["variables"] = {}, file = "/c.json"): Served => ({
   configFile: file,
   directory: "/",
@@ -172,59 +171,7 @@ describe.each(backends)("a store of %s", (_name, backend) => {
   });
 
   describe("keeps secrets", () => {
-    test("for another process with the same key, bound to their instance, and nobody else", async () => {
-      const secrets = await open("a passphrase").secrets();
-      expect(await secrets.read("i")).toEqual({ kind: "none" });
-      await secrets.write("i", "canary");
-      expect(await (await open("a passphrase").secrets()).read("i")).toEqual({ kind: "text", text: "canary" });
-      expect(await (await open("a passphrase").secrets()).read("I")).toEqual({ kind: "none" });
-      expect(await (await open("another").secrets()).read("i")).toMatchObject({ kind: "unreadable" });
-      expect(await (await open().secrets()).read("i")).toMatchObject({ kind: "unreadable" });
-    });
-
-    test("with a revision that each change changes, until they are removed", async () => {
-      const secrets = await open().secrets();
-      expect(await secrets.revision("i")).toBeUndefined();
-      const seen = new Set<string | undefined>();
-      for (const text of ["one", "two", "two"]) {
-        await secrets.write("i", text);
-        seen.add(await (await open().secrets()).revision("i"));
-      }
-      expect(seen.size).toBe(3);
-      expect([await secrets.remove("i"), await secrets.remove("i")]).toEqual([true, false]);
-      expect(await secrets.revision("i")).toBeUndefined();
-      expect(await secrets.read("i")).toEqual({ kind: "none" });
-    });
-
-    test("and lets one at a time renew a login, also of several processes; who waits can give up", async () => {
-      const stores = await Promise.all(Array.from({ length: 5 }, async () => await open().secrets()));
-      let inside = 0;
-      let most = 0;
-      const work = async () => {
-        most = Math.max(most, (inside += 1));
-        await new Promise((resolve) => setImmediate(resolve));
-        inside -= 1;
-      };
-      await Promise.all(stores.map(async (store) => await store.exclusively("i", never, work)));
-      expect(most).toBe(1);
-      const [first, second] = stores as [(typeof stores)[0], (typeof stores)[0]];
-      const waiting = new AbortController();
-      await first.exclusively("i", never, async () => {
-        const refused = second.exclusively("i", waiting.signal, async () => "taken");
-        await expect(second.exclusively("other", never, async () => "free")).resolves.toBe("free");
-        waiting.abort(new Error("enough"));
-        await expect(refused).rejects.toThrow("enough");
-      });
-    });
-
-    test("and tells of logins of another process", async () => {
-      const secrets = await open().secrets();
-      let told = 0;
-      const end = secrets.watch(() => (told += 1));
-      await (await open().secrets()).write("i", "one");
-      await until(() => told > 0 || undefined);
-      end();
-    });
+    testSecrets(async (key) => await open(key).secrets());
   });
 
   describe("gives out places", () => {

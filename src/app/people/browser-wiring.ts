@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { PrincipalId } from "../../kernel/ids.ts";
 import { dashboardPrincipal, localPrincipal } from "../../kernel/principal.ts";
 import { createBrowserSessions } from "../../people/identity/browser-sessions.ts";
 import { reaches } from "../../people/identity/audience.ts";
@@ -8,12 +9,21 @@ import { idleSessionMs } from "../../people/directory/books/access-index.ts";
 import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { Browsers, VisitingPerson } from "../../front/web/browsers.ts";
 import { requestPath } from "../../front/http/public-url.ts";
-import { isFromDashboard, readSession } from "../../front/web/session-request.ts";
+import { cookieNameAt, isFromDashboard, readSession } from "../../front/web/session-request.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
 type Parts = Pick<
   GatewayParts,
-  "kept" | "loginCodes" | "byToken" | "owner" | "authenticator" | "mcp" | "team" | "publicUrl"
+  | "kept"
+  | "sharedItems"
+  | "directory"
+  | "loginCodes"
+  | "byToken"
+  | "owner"
+  | "authenticator"
+  | "mcp"
+  | "team"
+  | "publicUrl"
 >;
 
 /** The directory of people may be elsewhere. */
@@ -22,14 +32,19 @@ const lookUpMs = 10_000;
 /** Reads who is logged in. */
 export async function openBrowsers(gateway: Parts): Promise<Browsers> {
   const { loginCodes, byToken, authenticator, mcp } = gateway;
-  const sessions = createBrowserSessions({ store: await gateway.kept.browserSessions(), clock: mcp.parts.clock });
+  const sessions = createBrowserSessions({ store: await openSessions(gateway), clock: mcp.parts.clock });
+  const cookieName: Browsers["cookieName"] = (request) =>
+    cookieNameAt(
+      gateway.sharedItems === undefined ? (request.socket.localPort ?? 0) : portOf(gateway.publicUrl(request)),
+    );
   const sessionOf: Browsers["sessionOf"] = (request) =>
-    isFromDashboard(request) ? readSession(request, sessions) : undefined;
+    isFromDashboard(request) ? readSession(request, cookieName(request), sessions) : undefined;
   const personOf: Browsers["personOf"] = (request) => visitorOf(gateway, request);
 
   return {
     sessions,
     codes: loginCodes,
+    cookieName,
     sessionOf,
     async principalOf({ tokenHash }, request) {
       // Where everybody is the one local principal, so is the person at the dashboard.
@@ -51,6 +66,18 @@ export async function openBrowsers(gateway: Parts): Promise<Browsers> {
       return request.headers.authorization === undefined ? personOf(request)?.startedAtMs : undefined;
     },
   };
+}
+
+/** Of the one name of all gateways, where each may listen on another. */
+function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
+async function openSessions({ kept, sharedItems, directory }: Parts) {
+  if (sharedItems === undefined) return await kept.browserSessions();
+  const teamOf = (person: string | null): string | null => directory.byId(person as PrincipalId)?.team ?? null;
+  return await kept.browserSessions(async () => ({ items: await sharedItems(), teamOf }));
 }
 
 /** Who is logged in at the pages for people. */

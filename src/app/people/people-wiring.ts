@@ -15,6 +15,7 @@ import { type InstanceTokens, createInstanceTokens } from "../../people/identity
 import { createPresence, type PresenceKeeper } from "../../people/identity/session-validity.ts";
 import { type PublicUrl, requestPath } from "../../front/http/public-url.ts";
 import type { RecordStore } from "../../store/record-store.ts";
+import type { SharedItems } from "../../store/shared.ts";
 import type { GatewayStore, InstanceTokenStore } from "../../store/store.ts";
 import type { SecretSources } from "../../records/redaction/redaction.ts";
 import { installedId, type Owners } from "../../servers/instance/fleet/desired-instances.ts";
@@ -60,7 +61,9 @@ export type TeamFollowers = Pick<TeamPeopleDeps, "onServers" | "onGone">;
 
 export interface PeopleDeps {
   /** The keys of the vault, and tokens for single instances. */
-  readonly kept: Pick<GatewayStore, "keyRing" | "tokens">;
+  readonly kept: Pick<GatewayStore, "keyRing" | "tokens" | "sharedTokens">;
+  /** What gateways of one database share; undefined without one. */
+  readonly sharedItems: (() => Promise<SharedItems>) | undefined;
   /** Is given the values of people and teams. */
   readonly secrets: SecretSources;
   readonly config: () => Config;
@@ -84,6 +87,7 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
   );
   const instanceTokens = createGatewayInstanceTokens({
     ...{ store: deps.kept.tokens, directory, lookUp, clock: deps.clock },
+    openShared: openerOfTokens(deps, directory),
     inUrl: () => config().settings.auth.allowTokenInUrl,
   });
   const team = coming === undefined || own === undefined ? undefined : createTeamSeat(deps, own, coming);
@@ -108,6 +112,12 @@ export function createPeople(deps: PeopleDeps): GatewayPeople {
       team?.people()?.installs.servers.forgetAll();
     },
   };
+}
+
+/** Undefined where no other gateway has them. */
+function openerOfTokens({ sharedItems, kept }: PeopleDeps, { byId }: Directory) {
+  const teamOf = (principal: PrincipalId): string | null => byId(principal)?.team ?? null;
+  return sharedItems && (async () => await kept.sharedTokens({ items: await sharedItems(), teamOf }));
 }
 
 /** The page where a person logs in for an instance, and gives values of their own. */
@@ -186,6 +196,7 @@ function createOwners(directory: Directory, team: () => TeamPeople | undefined):
 /** Tokens for single instances, stored in the gateway's own folder. */
 function createGatewayInstanceTokens(deps: {
   readonly store: InstanceTokenStore;
+  readonly openShared: Parameters<typeof createInstanceTokens>[0]["openShared"];
   readonly inUrl: () => boolean;
   readonly directory: Directory;
   readonly lookUp: LookUp;
@@ -193,6 +204,7 @@ function createGatewayInstanceTokens(deps: {
 }): InstanceTokens {
   const tokens = createInstanceTokens({
     store: deps.store,
+    openShared: deps.openShared,
     now: deps.clock.now,
     inUrl: deps.inUrl,
     directory: deps.directory,

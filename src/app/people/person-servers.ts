@@ -9,10 +9,11 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import { createBrowserLogins } from "../../servers/logins/flow/browser-logins.ts";
 import type { UserRow } from "../../store/people-rows.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
+import { createLoginRelay } from "./login-relay.ts";
 import { takesLogin } from "../servers/server-logins.ts";
 import type { TeamPeople } from "./team-people.ts";
 
-type Parts = Pick<GatewayParts, "fleet" | "logins" | "audit">;
+type Parts = Pick<GatewayParts, "fleet" | "logins" | "audit" | "sharedItems" | "log">;
 
 /** So long a page waits for a server that was just given what it wanted. */
 const settleMs = 5_000;
@@ -24,8 +25,12 @@ interface Held {
 }
 
 /** The servers of people, for their own pages: those of every team that they are in. */
-export function createPersonServers({ fleet, logins, audit }: Parts, people: TeamPeople): PersonServers {
-  const pending = createBrowserLogins();
+export function createPersonServers(
+  { fleet, logins, audit, sharedItems, log }: Parts,
+  people: TeamPeople,
+): PersonServers {
+  const relay = sharedItems && createLoginRelay({ items: sharedItems, key: people.access.store.key, log });
+  const pending = createBrowserLogins(relay);
   const { book } = people.directory;
   const { installs } = people;
 

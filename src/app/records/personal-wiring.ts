@@ -5,6 +5,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import { readMostUsed } from "../../records/usage/most-used.ts";
 import type { Usage } from "../../records/usage/usage-log.ts";
+import type { SharedItems } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 import type { Records } from "./records-wing.ts";
 import type { KeptSearches } from "../../catalog/discovery/kept-searches.ts";
@@ -47,6 +48,16 @@ export function approvalStoreOf(
 ): GatewayStore["approvals"] {
   return async () =>
     config().settings.database === undefined ? await kept.approvals() : (await records.opened()).approvals;
+}
+
+/** What gateways of one database share, once that is open; undefined where a gateway is alone. */
+export function sharedItemsOf(
+  { config }: Pick<PinWiringDeps, "config">,
+  records: () => Pick<Records, "opened">,
+): (() => Promise<SharedItems>) | undefined {
+  const { database, records: keeping } = config().settings;
+  if (database === undefined || keeping.store === "off") return undefined;
+  return async () => (await records().opened()).shared;
 }
 
 /** Where the searches are that somebody keeps as tests. */

@@ -15,11 +15,12 @@ import { givenOption, type GivenText, isOn, textOption } from "../../config/give
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { findLoginTarget, type LoginTarget } from "../../operations/machine/servers/configured-server.ts";
 import { openBrowser } from "../../operations/machine/surroundings/own-command.ts";
-import { openDataDirectory, readConfig, storeIn } from "../../operations/machine/surroundings/surroundings.ts";
+import { readConfig } from "../../operations/machine/surroundings/surroundings.ts";
 import type { CommandContext } from "../command/command-context.ts";
 import { isGatewayAddress, logInAtGateway, logOutAtGateway } from "../gateway/gateway-login.ts";
 import { loginElsewhere, logoutElsewhere } from "./login-elsewhere.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
+import { openLoginVault } from "./login-vault.ts";
 import { misused } from "../terminal/wrong-usage.ts";
 import { sleep } from "../../kernel/runtime/abort.ts";
 import { systemClock } from "../../kernel/runtime/clock.ts";
@@ -38,7 +39,7 @@ export async function login(context: CommandContext): Promise<number> {
   if (isOn(context, "device") && ["callback-port", "no-browser"].some((option) => context.flags[option] !== undefined))
     return misused("login SERVER|URL --device, without --callback-port and --no-browser");
   if (isGatewayAddress(named)) return await loginAtGateway(context, named);
-  const target = await findTarget(context, "login");
+  await using target = await findTarget(context, "login");
   const { server, instance, vault } = target;
   const { logIn } = await import("../../servers/logins/login.ts");
   const { openCallback } = await import("../../servers/logins/flow/callback.ts");
@@ -106,7 +107,7 @@ export async function logout(context: CommandContext): Promise<number> {
     process.stdout.write(wasThere ? `logged out of ${base}\n` : `no one was logged in to ${base}\n`);
     return 0;
   }
-  const target = await findTarget(context, "logout");
+  await using target = await findTarget(context, "logout");
   const { server } = target;
   const { credential, wasThere } = await forget(context, target);
   if (credential !== undefined) await revoke(credential, routeOf(server, context));
@@ -125,7 +126,7 @@ async function forget(context: CommandContext, { config, vault, instance }: Targ
   return forgotten;
 }
 
-interface Target extends LoginTarget {
+interface Target extends LoginTarget, AsyncDisposable {
   readonly config: Config;
   readonly vault: CredentialStore;
 }
@@ -137,7 +138,7 @@ async function findTarget(context: CommandContext, command: string): Promise<Tar
     throw new GatewayError("CONFIG_INVALID", "say which server", { hint: `Write \`toolyard ${command} <server>\`.` });
   const config = await readConfig(context);
   const found = findLoginTarget(config, slug, textOption(context, "principal"));
-  return { ...found, config, vault: await storeIn(openDataDirectory(config, context), context).secrets() };
+  return { ...found, config, ...(await openLoginVault(context, config, textOption(context, "principal") ?? null)) };
 }
 
 async function readCredential(vault: CredentialStore, instance: string): Promise<Credential | undefined> {

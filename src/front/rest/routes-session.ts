@@ -86,7 +86,7 @@ function startSession(deps: RestDeps): Route {
       const principal = await deps.browsers.principalOf(started.session, raw);
       return jsonAnswer(
         { ...describe(deps, { session: started.session, principal }), key: started.key },
-        { ...noStore, "Set-Cookie": toCookie(raw, started.cookie) },
+        { ...noStore, "Set-Cookie": toCookie(deps.browsers.cookieName(raw), started.cookie) },
       );
     },
   });
@@ -151,7 +151,7 @@ function endOwnSession(deps: RestDeps): Route {
         return jsonAnswer({ ended: true }, noStore);
       }
       const ended = await deps.browsers.sessions.end(ownSession(deps, request).id);
-      return jsonAnswer({ ended }, { ...noStore, "Set-Cookie": toEndedCookie(request.raw) });
+      return jsonAnswer({ ended }, { ...noStore, "Set-Cookie": toEndedCookie(deps.browsers.cookieName(request.raw)) });
     },
   });
 }

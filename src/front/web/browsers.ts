@@ -21,6 +21,8 @@ export interface VisitingPerson {
 export interface Browsers {
   readonly sessions: BrowserSessions;
   readonly codes: Pick<LoginCodes, "use">;
+  /** The name of the cookie that a browser has for the session: at all gateways that share it the same. */
+  cookieName(request: IncomingMessage): string;
   /** The session of a request, if it is one of the dashboard. Throws UNAUTHORIZED and FORBIDDEN. */
   sessionOf(request: IncomingMessage): BrowserSession | undefined;
   /**

@@ -19,11 +19,17 @@ export function isFromDashboard(request: Pick<IncomingMessage, "headers">): bool
 /**
  * The session of a request: its cookie and its key belong together, and a page of this very origin has sent it. Throws
  * UNAUTHORIZED and FORBIDDEN.
+ *
+ * @param name of its cookie
  */
-export function readSession(request: IncomingMessage, sessions: Pick<BrowserSessions, "find">): BrowserSession {
+export function readSession(
+  request: IncomingMessage,
+  name: string,
+  sessions: Pick<BrowserSessions, "find">,
+): BrowserSession {
   refuseOtherPages(request);
   const key = request.headers[keyHeader];
-  const cookie = readCookie(request);
+  const cookie = readCookie(request, name);
   const isWhole = typeof key === "string" && key.length <= longestSecret && cookie !== undefined;
   const session = isWhole ? sessions.find(cookie, key) : undefined;
   if (session !== undefined) return session;
@@ -63,22 +69,22 @@ export function isLoopback({ socket }: Pick<IncomingMessage, "socket">): boolean
 }
 
 /** `__Host-`: set by this very host, for all of its paths, and sent over connections that browsers take for safe. */
-export function toCookie(request: Pick<IncomingMessage, "socket">, value: string): string {
-  return `${cookieName(request)}=${value}; Path=/; Max-Age=${cookieAgeS}; Secure; HttpOnly; SameSite=Strict`;
+export function toCookie(name: string, value: string): string {
+  return `${name}=${value}; Path=/; Max-Age=${cookieAgeS}; Secure; HttpOnly; SameSite=Strict`;
 }
 
 /** Has the browser forget it. */
-export function toEndedCookie(request: Pick<IncomingMessage, "socket">): string {
-  return `${cookieName(request)}=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Strict`;
+export function toEndedCookie(name: string): string {
+  return `${name}=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Strict`;
 }
 
 /** With the port, because the cookies of all ports of a host are in one jar. */
-function cookieName({ socket }: Pick<IncomingMessage, "socket">): string {
-  return `__Host-toolyard-${socket.localPort ?? 0}`;
+export function cookieNameAt(port: number): string {
+  return `__Host-toolyard-${port}`;
 }
 
-function readCookie(request: IncomingMessage): string | undefined {
-  const start = `${cookieName(request)}=`;
+function readCookie(request: IncomingMessage, name: string): string | undefined {
+  const start = `${name}=`;
   const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
   const found = pairs.filter((pair) => pair.startsWith(start));
   // Of two of the same name, it is unknown which one is ours.

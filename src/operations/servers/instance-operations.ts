@@ -175,12 +175,14 @@ const listTokens = operation({
   tag,
   summary: "Your tokens for the instance",
   responses: answers(tokenList, "Oldest first, without themselves.", [404]),
-  run(services, { principal, params: { id } }) {
+  async run(services, { principal, params: { id } }) {
     const instance = findInstance(services, principal, id);
-    const tokens = services.instanceTokens
-      .list(instance.id, principal.id)
-      .map(({ id: token, createdAtMs, isGood }) => ({ id: token, created: toIso(createdAtMs), valid: isGood }));
-    return { tokens };
+    const known = await services.instanceTokens.list(instance.id, principal.id);
+    return {
+      tokens: known.map(({ id: token, createdAtMs, isGood }) => {
+        return { id: token, created: toIso(createdAtMs), valid: isGood };
+      }),
+    };
   },
 });
 

@@ -6,7 +6,7 @@ import type { PeopleWrites, UserRow } from "../../store/people-rows.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
 import type { TeamDirectory } from "../directory/team-directory.ts";
 import { createSecret, sha256, type Change, type ChangeAccess } from "./access-changes.ts";
-import { createAttempts, sendersOf } from "./login-attempts.ts";
+import { createLimits, sendersOf, type LimitsDeps } from "./login-attempts.ts";
 import type { BrowserSessions, NewSession, SessionOrigin } from "./user-sessions.ts";
 import { longestPassword, shortestPassword, type Passwords } from "./passwords.ts";
 
@@ -57,7 +57,7 @@ export interface SetupCode {
 
 export interface AccountsDeps {
   readonly directory: Pick<TeamDirectory, "book">;
-  readonly store: Pick<AccessStore, "password" | "setupLink">;
+  readonly store: Pick<AccessStore, "password" | "setupLink" | keyof LimitsDeps["store"]>;
   readonly change: ChangeAccess;
   readonly sessions: BrowserSessions;
   readonly passwords: Passwords;
@@ -83,7 +83,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
   async function check(session: BrowserSessionRow, old: string, ip: string | null): Promise<UserRow | undefined> {
     const user = book.users.get(session.userId);
     const name = user?.name ?? "";
-    begin("password", name, ip);
+    await begin("password", name, ip);
     const kept = await store.password(session.userId);
     if (user !== undefined && kept === undefined) return undefined;
     const isRight = await passwords.isRight(old.slice(0, longestPassword), kept?.hash);
@@ -96,7 +96,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     confirm: async (session, { old, ip }) => void (await check(session, old, ip)),
     hasPassword: async (userId) => (await store.password(userId)) !== undefined,
     async login({ name, password, ip, browser, replaced }) {
-      begin("login", name, ip);
+      await begin("login", name, ip);
       const user = book.userNamed(name);
       const isKnown = user?.status === "active" && password.length <= longestPassword;
       const kept = isKnown ? await store.password(user.id) : undefined;
@@ -109,7 +109,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
     async setUp(given) {
       const { ip, browser, code, replaced } = given;
       checkPassword(given.password);
-      begin("setup", ip ?? "", ip);
+      await begin("setup", ip ?? "", ip);
       const link = await store.setupLink(sha256(code));
       if (link === undefined || link.expiresAtMs <= clock.now()) throw refuse({ action: "setup", name: "", ip });
       const known = link.userId === null ? undefined : book.users.get(link.userId);
@@ -141,9 +141,8 @@ export function createAccounts(deps: AccountsDeps): Accounts {
 }
 
 /** So many tries, and the refusal of one that fails. */
-function createLoginLimits({ clock, onDenied }: Pick<AccountsDeps, "clock" | "onDenied">) {
-  const ofName = createAttempts(clock, mostForName, windowMs);
-  const ofAddress = createAttempts(clock, mostFromAddress, windowMs);
+function createLoginLimits({ clock, store, onDenied }: Pick<AccountsDeps, "clock" | "store" | "onDenied">) {
+  const limits = createLimits({ clock, store }, "login", windowMs);
 
   function refuse(about: { readonly action: string; readonly name: string; readonly ip: string | null }): GatewayError {
     const { action, name, ip } = about;
@@ -152,16 +151,14 @@ function createLoginLimits({ clock, onDenied }: Pick<AccountsDeps, "clock" | "on
   }
 
   /** Counted before it is known what comes of it: many at once are as many as one after the other. */
-  function begin(action: string, name: string, ip: string | null): void {
-    const [key, addresses] = [`${action} ${name.slice(0, 100)}`, sendersOf(ip)];
-    ofName.check([key]);
-    ofAddress.check(addresses);
-    ofName.count([key]);
-    ofAddress.count(addresses);
+  async function begin(action: string, name: string, ip: string | null): Promise<void> {
+    const key = `${action} ${name.slice(0, 100)}`;
+    const senders = sendersOf(ip).map((sender) => ({ key: sender, most: mostFromAddress }));
+    await limits.take([{ key, most: mostForName }, ...senders]);
   }
 
   function succeed(action: string, name: string): void {
-    ofName.forget(`${action} ${name.slice(0, 100)}`);
+    limits.forget(`${action} ${name.slice(0, 100)}`);
   }
 
   return { begin, succeed, refuse };

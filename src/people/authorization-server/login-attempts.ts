@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { AccessStore } from "../../store/access-store.ts";
 
 /** Counts what somebody may try only so often. */
 export interface Attempts {
@@ -61,9 +63,7 @@ export function createAttempts(clock: Pick<Clock, "monotonic">, most: number, wi
       const full = keys.map(triesOf).filter((found) => found !== undefined && found.count >= most);
       if (full.length === 0) return;
       const untilMs = Math.max(...full.map((found) => found?.untilMs ?? 0));
-      throw new GatewayError("RATE_LIMITED", "that was tried too often", {
-        data: { retry_after_s: Math.max(1, Math.ceil((untilMs - clock.monotonic()) / 1_000)) },
-      });
+      throw tooOften(untilMs - clock.monotonic());
     },
     count(keys) {
       for (const key of keys) {
@@ -77,4 +77,90 @@ export function createAttempts(clock: Pick<Clock, "monotonic">, most: number, wi
     },
     forget: (key) => void tries.delete(key),
   };
+}
+
+/** Tries of one kind, each of which may have limits of several kinds: of its name, of its sender. */
+export interface Limits {
+  /** Counts a try under each key. Rejects with RATE_LIMITED, and counts none, when one of them was tried too often. */
+  take(tries: readonly Try[]): Promise<void>;
+  /** It went well: those before it are forgotten, as soon as that can be. */
+  forget(key: string): void;
+}
+
+export interface Try {
+  readonly key: string;
+  /** Within the window. */
+  readonly most: number;
+}
+
+export interface LimitsDeps {
+  readonly clock: Pick<Clock, "now" | "monotonic">;
+  readonly store: Pick<AccessStore, "isShared" | "takeAttempts" | "forgetAttempts">;
+}
+
+/**
+ * Limits that count over all gateways of a database, where several may share one; otherwise in memory. `take` rejects
+ * with STORE_UNAVAILABLE while such a database is away.
+ *
+ * @param what was tried: the same at all gateways, and for nothing else
+ */
+export function createLimits({ clock, store }: LimitsDeps, what: string, windowMs: number): Limits {
+  return store.isShared ? createSharedLimits({ clock, store }, what, windowMs) : createOwnLimits(clock, windowMs);
+}
+
+function createOwnLimits(clock: LimitsDeps["clock"], windowMs: number): Limits {
+  const byMost = new Map<number, Attempts>();
+  const of = (most: number): Attempts => {
+    const known = byMost.get(most) ?? createAttempts(clock, most, windowMs);
+    byMost.set(most, known);
+    return known;
+  };
+  return {
+    async take(tries) {
+      for (const { key, most } of tries) of(most).check([key]);
+      for (const { key, most } of tries) of(most).count([key]);
+      await Promise.resolve();
+    },
+    forget(key) {
+      for (const attempts of byMost.values()) attempts.forget(key);
+    },
+  };
+}
+
+function createSharedLimits({ clock, store }: LimitsDeps, what: string, windowMs: number): Limits {
+  // Of those that are known to be full the database is not asked: going on costs it nothing.
+  const full = new Map<string, number>();
+
+  // A name or an address is in no table of this.
+  const keyOf = (key: string): string => createHash("sha256").update(`${what}\n${key}`).digest("base64url");
+
+  function refuse(untilMs: number): GatewayError {
+    return tooOften(untilMs - clock.now());
+  }
+
+  return {
+    async take(tries) {
+      const asked = tries.map(({ key, most }) => ({ key: keyOf(key), most }));
+      const nowMs = clock.now();
+      for (const { key } of asked) {
+        const untilMs = full.get(key);
+        if (untilMs !== undefined && untilMs > nowMs) throw refuse(untilMs);
+        full.delete(key);
+      }
+      const found = await store.takeAttempts({ tries: asked, windowMs, nowMs });
+      if (found === undefined) return;
+      full.set(found.key, found.untilMs);
+      const oldest = full.keys().next();
+      if (full.size > mostKeys && oldest.done !== true) full.delete(oldest.value);
+      throw refuse(found.untilMs);
+    },
+    // One that is kept ends with its window.
+    forget: (key) => void store.forgetAttempts([keyOf(key)]).catch(() => undefined),
+  };
+}
+
+function tooOften(leftMs: number): GatewayError {
+  return new GatewayError("RATE_LIMITED", "that was tried too often", {
+    data: { retry_after_s: Math.max(1, Math.ceil(leftMs / 1_000)) },
+  });
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { randomId } from "../../kernel/text/random-id.ts";
-import type { BrowserSessionRecord, BrowserSessionStore } from "../../store/store.ts";
+import type { BrowserSessionRecord, BrowserSessionStore, ListChange } from "../../store/store.ts";
 
 /** What a browser is given once: both are needed with every request, and only their hashes are kept. */
 export interface BrowserLogin {
@@ -73,11 +73,25 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
   const sessions = new Map(store.read().map((record) => [record.keyHash, record]));
   let writing: Promise<void> = Promise.resolve();
 
+  // What other gateways of the same database did.
+  store.onChange?.(() => {
+    const before = new Map(sessions);
+    sessions.clear();
+    for (const record of store.read()) {
+      const usedAtMs = Math.max(record.usedAtMs, before.get(record.keyHash)?.usedAtMs ?? 0);
+      sessions.set(record.keyHash, { ...record, usedAtMs });
+    }
+  });
+
   /** Writes one after the other, so that an older state never replaces a newer one. */
-  async function save(): Promise<void> {
-    const next = writing.catch(() => undefined).then(async () => await store.write([...sessions.values()]));
+  async function save(change: ListChange<BrowserSessionRecord>): Promise<void> {
+    const next = writing.catch(() => undefined).then(async () => await store.write([...sessions.values()], change));
     writing = next;
     await next;
+    if (store.onChange === undefined) return;
+    // What was read meanwhile, because another gateway changed something, may be older than this.
+    for (const record of change.added ?? []) sessions.set(record.keyHash, sessions.get(record.keyHash) ?? record);
+    for (const { keyHash } of change.removed ?? []) sessions.delete(keyHash);
   }
 
   function endOld(): void {
@@ -95,8 +109,10 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
   }
 
   async function start(who: LoggingIn, browser: string): Promise<BrowserLogin> {
+    const before = [...sessions.values()];
     endOld();
     makeRoom(who);
+    const removed = before.filter(({ keyHash }) => !sessions.has(keyHash));
     const [cookie, key] = [newSecret(), newSecret()];
     const now = clock.now();
     const record: BrowserSessionRecord = {
@@ -110,7 +126,7 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
       usedAtMs: now,
     };
     sessions.set(record.keyHash, record);
-    await save();
+    await save({ added: [record], removed });
     return { cookie, key, session: toSession(record) };
   }
 
@@ -120,7 +136,7 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
     const used = { ...record, usedAtMs: now };
     sessions.set(record.keyHash, used);
     // If it cannot be written, the session ends earlier after a restart.
-    if (now - record.usedAtMs >= noteMs) void save().catch(() => undefined);
+    if (now - record.usedAtMs >= noteMs) void save({ changed: [used] }).catch(() => undefined);
     return used;
   }
 
@@ -140,7 +156,7 @@ export function createBrowserSessions({ store, clock }: BrowserSessionsDeps): Br
       const found = [...sessions.values()].find((record) => record.id === id);
       if (found === undefined) return false;
       sessions.delete(found.keyHash);
-      await save();
+      await save({ removed: [found] });
       return true;
     },
   };

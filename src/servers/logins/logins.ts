@@ -6,11 +6,12 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { createLoginInMemory, type LoginInMemoryDeps, type LoginInMemory } from "./flow/login-in-memory.ts";
 import { recheckMs, renewBeforeMs, type LoginRoute, renewRetryMs } from "./flow/login-route.ts";
 import { addressRulesFor } from "./protocol/addresses.ts";
+import type { LoginHeaders } from "../upstream/connect.ts";
 import { createOutgoing } from "./outgoing.ts";
 import { renewTokens, type Renewal } from "./renew.ts";
 
-/** Headers for one request; with `refresh` after a 401. Undefined when there is no login that could help. */
-type Authorize = (refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>;
+/** Headers for one request; with those that were refused, after a 401. Undefined when no login could help. */
+type Authorize = (refused: LoginHeaders | undefined, signal: AbortSignal) => Promise<LoginHeaders | undefined>;
 
 /** The logins that the running gateway uses, one per instance. */
 export interface Logins extends AsyncDisposable {
@@ -68,7 +69,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       await account.reload();
       return account.credentialFor(place.url) === undefined && account.problem === undefined
         ? undefined
-        : (refresh, signal) => account.authorize(place, refresh, signal);
+        : (refused, signal) => account.authorize(place, refused, signal);
     },
     async recheck() {
       for (const account of accounts.values()) await account.reload();
@@ -110,8 +111,8 @@ function createAccount(instance: string, deps: LoginInMemoryDeps & RenewalsDeps)
     return login.credential?.serverUrl === url ? login.credential : undefined;
   }
 
-  async function authorize(place: AccountPlace, refresh: boolean, signal: AbortSignal) {
-    if (refresh) return await authorizeAnew(place, signal);
+  async function authorize(place: AccountPlace, refused: LoginHeaders | undefined, signal: AbortSignal) {
+    if (refused !== undefined) return await authorizeAnew(place, refused, signal);
     const { server, url, route } = place;
     if (clock.monotonic() - login.checkedMs >= recheckMs) await login.reload();
     const current = credentialFor(url);
@@ -130,13 +131,11 @@ function createAccount(instance: string, deps: LoginInMemoryDeps & RenewalsDeps)
   }
 
   /** After a 401: what somebody else has brought meanwhile, otherwise one refresh. */
-  async function authorizeAnew(place: AccountPlace, signal: AbortSignal) {
-    const before = login.credential?.tokens.access;
+  async function authorizeAnew(place: AccountPlace, refused: LoginHeaders, signal: AbortSignal) {
     await login.reload();
     const current = credentialFor(place.url);
     if (current === undefined) return undefined;
-    const isNews = current.tokens.access !== before || clock.monotonic() - renewals.answeredMs < justNowMs;
-    if (isNews) return login.header;
+    if (login.header?.["authorization"] !== refused["authorization"]) return login.header;
     return current.tokens.refresh === undefined ? undefined : await renewed(place, signal);
   }
 
@@ -165,9 +164,6 @@ function createAccount(instance: string, deps: LoginInMemoryDeps & RenewalsDeps)
   };
 }
 
-/** A request that was under way with the old token may get its 401 after the new one has come. */
-const justNowMs = 1_000;
-
 function needsLogin(server: string, what: string): GatewayError {
   return new GatewayError("SERVER_NEEDS_LOGIN", `${server}: ${what}`, { hint: `Run \`toolyard login ${server}\`.` });
 }
@@ -183,8 +179,6 @@ export function ageOf(credential: Credential, nowMs: number): "fresh" | "due" | 
 
 /** The renewals of one login: one at a time, for all who need it. */
 interface Renewals {
-  /** Monotonic ms of the last one that the authorization server answered. */
-  readonly answeredMs: number;
   /** False for a while after the authorization server could not be reached, unless somebody logged in meanwhile. */
   readonly mayTry: boolean;
   /** Shared by all who need it, and not ended by any of them: what the authorization server sends must be kept. */
@@ -202,11 +196,9 @@ interface RenewalsDeps {
 function createRenewals(instance: string, login: LoginInMemory, deps: RenewalsDeps): Renewals {
   const { store, clock, log } = deps;
   let running: Promise<Renewal> | undefined;
-  let answeredMs = Number.NEGATIVE_INFINITY;
   let retry: { readonly loginId: string; readonly atMs: number } | undefined;
 
-  async function renewOnce(route: LoginRoute): Promise<Renewal> {
-    const before = login.credential?.tokens.access;
+  async function renewOnce(route: LoginRoute, before: string | undefined): Promise<Renewal> {
     await login.reload();
     const current = login.credential;
     if (current === undefined) return { kind: "ended", reason: "logged out" };
@@ -229,7 +221,6 @@ function createRenewals(instance: string, login: LoginInMemory, deps: RenewalsDe
         ? `the login of ${instance} was renewed`
         : `the login of ${instance} has ended: ${renewal.reason}`,
     );
-    answeredMs = clock.monotonic();
     await login.keep(
       renewal.kind === "tokens"
         ? { ...current, tokens: renewal.tokens, scope: renewal.scope }
@@ -239,17 +230,16 @@ function createRenewals(instance: string, login: LoginInMemory, deps: RenewalsDe
   }
 
   return {
-    get answeredMs() {
-      return answeredMs;
-    },
     get mayTry() {
       return retry === undefined || retry.loginId !== login.credential?.loginId || clock.monotonic() >= retry.atMs;
     },
     renew(route) {
       if (running !== undefined) return running;
       const never = new AbortController().signal;
+      // The one that does not help: while it is waited here, another process may bring a new one.
+      const before = login.credential?.tokens.access;
       const renewal = store
-        .exclusively(instance, never, async () => await renewOnce(route))
+        .exclusively(instance, never, async () => await renewOnce(route, before))
         .finally(() => {
           running = undefined;
         });

@@ -62,13 +62,16 @@ export interface HttpRoute {
   readonly createClient?: CreateHttpClient | undefined;
 }
 
+/** Headers of a login. */
+export type LoginHeaders = Readonly<Record<string, string>>;
+
 /** How requests to the server are authorised. */
 export interface HttpCredentials {
   /**
-   * Computes headers for each request, such as an OAuth token; called again with `refresh` after a 401. Resolves to
-   * undefined when there are none.
+   * Computes headers for each request, such as an OAuth token; called again after a 401, with those that were
+   * `refused`. Resolves to undefined when there are none.
    */
   readonly authorize:
-    | ((refresh: boolean, signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>)
+    | ((refused: LoginHeaders | undefined, signal: AbortSignal) => Promise<LoginHeaders | undefined>)
     | undefined;
 }

@@ -81,9 +81,13 @@ export const fileBackend: StoreBackend = {
         placeOf: (serves) => placeOf(dataDir, serves),
         prepare: async (serves) => await makePlace(dataDir, placeOf(dataDir, serves), serves),
       },
-      async secrets() {
-        const { createTokenVault } = await import("./token-vault.ts");
-        return createTokenVault({ directory: dataDir, key: vaultKey });
+      async secrets(shared) {
+        const { createLoginSealing, createTokenVault } = await import("./token-vault.ts");
+        const options = { directory: dataDir, key: vaultKey };
+        const files = createTokenVault(options);
+        if (shared === undefined) return files;
+        const { createSharedVault } = await import("./shared-vault.ts");
+        return createSharedVault({ ...shared, sealing: createLoginSealing(options), files, now: Date.now });
       },
       at: (place, log) =>
         openGatewayStore(place, log, {
@@ -140,19 +144,7 @@ function openGatewayStore(folder: string, log: Log, shared: SharedForRecords): G
     log.warn({ component: "store", operation, err: error }, message);
   return {
     catalogs: createCatalogFiles(join(folder, "catalog"), (message) => log.warn({ component: "store" }, message)),
-    tokens: createInstanceTokensFile(join(folder, "instance-tokens.json"), (error) =>
-      log.error(
-        { component: "store", operation: "instance-tokens", err: error },
-        "instance tokens cannot be read: none is valid",
-      ),
-    ),
-    async browserSessions() {
-      const { createBrowserSessionsFile } = await import("./browser-sessions-file.ts");
-      return createBrowserSessionsFile(
-        join(folder, "browser-sessions.json"),
-        warnOf("browser-sessions", "logins of browsers cannot be read or saved, and end with the gateway"),
-      );
-    },
+    ...createLetIn(folder, log, warnOf),
     async keptSearches() {
       return createKeptSearchesFile(
         join(folder, "kept-searches.json"),
@@ -221,6 +213,47 @@ async function openCluster({ auditKey }: SharedForRecords, options: Parameters<G
   const load = async () => await Promise.all([import("../sql/postgres/cluster-database.ts"), import("pg"), auditKey()]);
   const [{ openClusterDatabase }, { default: pg }, key] = await load();
   return { store: openClusterDatabase(pg, options), key };
+}
+
+type WarnOf = (operation: string, message: string) => (error: unknown) => void;
+
+/** Those who are let in by something else than the configuration, or people of the database. */
+function createLetIn(
+  folder: string,
+  log: Log,
+  warnOf: WarnOf,
+): Pick<GatewayStore, "tokens" | "sharedTokens" | "browserSessions"> {
+  const tokens = createInstanceTokensFile(join(folder, "instance-tokens.json"), (error) =>
+    log.error(
+      { component: "store", operation: "instance-tokens", err: error },
+      "instance tokens cannot be read: none is valid",
+    ),
+  );
+  return {
+    tokens,
+    async sharedTokens({ items, teamOf }) {
+      const { openSharedList } = await import("./shared-lists.ts");
+      const list = await openSharedList<InstanceTokenRecord>({
+        ...{ items, kind: "instance-token", idOf: ({ hash }) => hash, parse: parseToken },
+        teamOf: ({ principal }) => teamOf(principal),
+        onFailure: warnOf("instance-tokens", "tokens for an instance cannot be read from the database"),
+      });
+      const own = tokens.read();
+      if (own.length === 0) return list;
+      await list.write({ added: own });
+      await tokens.write([]);
+      return list;
+    },
+    async browserSessions(shared) {
+      const { createBrowserSessionsFile, shareBrowserSessions } = await import("./browser-sessions-file.ts");
+      const onFailure = warnOf(
+        "browser-sessions",
+        "logins of browsers cannot be read or saved, and end with the gateway",
+      );
+      const file = createBrowserSessionsFile(join(folder, "browser-sessions.json"), onFailure);
+      return shared === undefined ? file : await shareBrowserSessions(file, shared, onFailure);
+    },
+  };
 }
 
 /** Opens the store of a data directory, for gateways and commands alike. */

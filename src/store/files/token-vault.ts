@@ -25,15 +25,38 @@ const headBytes = magic.length + 1;
 /** A login takes about 4 KB; a larger file is not ours. */
 const largestFileBytes = 1024 * 1024;
 
+/** How logins are encrypted, wherever they are kept. */
+export interface LoginSealing {
+  seal(text: string, instance: string): Promise<Buffer>;
+  /** @param place what it was read from, as the fault of it is told */
+  open(sealed: Buffer, instance: string, place: string): Promise<KeptCredential>;
+}
+
 /**
- * Stores logins in one AES-256-GCM file per instance, so that a login in one process and a refresh in another touch
- * different files. The name of the instance is authenticated with the content: a file moved to another name cannot be
- * decrypted. Files have mode 0600 and are replaced atomically.
+ * AES-256-GCM. The name of the instance is authenticated with the content: one that is moved to another name cannot be
+ * decrypted.
+ */
+export function createLoginSealing({ directory, key: source }: TokenVaultOptions): LoginSealing {
+  const key = createVaultKey(directory, source);
+  const before = previousKey(directory, source);
+  return {
+    seal: async (text, instance) => toFile(text, (await key.load(true)) as Buffer, key.kind, instance),
+    async open(sealed, instance, place) {
+      const known = await open(sealed, key, { instance, place });
+      if (known.kind === "text" || before === undefined) return known;
+      const older = await open(sealed, before, { instance, place });
+      return older.kind === "text" ? older : known;
+    },
+  };
+}
+
+/**
+ * Stores logins in one file per instance, so that a login in one process and a refresh in another touch different
+ * files. Files have mode 0600 and are replaced atomically.
  */
 export function createTokenVault(options: TokenVaultOptions): SecretStore {
   const folder = join(options.directory, "tokens");
-  const key = createVaultKey(options.directory, options.key);
-  const before = previousKey(options.directory, options.key);
+  const sealing = createLoginSealing(options);
 
   function pathOf(instance: string): string {
     const readable = instance.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60);
@@ -51,14 +74,11 @@ export function createTokenVault(options: TokenVaultOptions): SecretStore {
       );
       if (sealed === undefined) return { kind: "none" };
       if (typeof sealed === "string") return { kind: "unreadable", reason: `its file cannot be read (${sealed})` };
-      const known = await open(sealed, key, instance);
-      if (known.kind === "text" || before === undefined) return known;
-      const older = await open(sealed, before, instance);
-      return older.kind === "text" ? older : known;
+      return await sealing.open(sealed, instance, "file");
     },
     async write(instance, text) {
       await makeFolder();
-      await replaceFile(pathOf(instance), toFile(text, (await key.load(true)) as Buffer, key.kind, instance));
+      await replaceFile(pathOf(instance), await sealing.seal(text, instance));
     },
     async remove(instance) {
       return await unlink(pathOf(instance)).then(
@@ -90,25 +110,30 @@ function toFile(text: string, key: Buffer, kind: KeyKind, instance: string): Buf
   return Buffer.concat([head, seal(key, text, boundTo(head, instance))]);
 }
 
-async function open(file: Buffer, key: VaultKey, instance: string): Promise<KeptCredential> {
-  const problem = problemOf(file, key.kind);
+interface KeptAt {
+  readonly instance: string;
+  readonly place: string;
+}
+
+async function open(file: Buffer, key: VaultKey, { instance, place }: KeptAt): Promise<KeptCredential> {
+  const problem = problemOf(file, key.kind, place);
   if (problem !== undefined) return { kind: "unreadable", reason: problem };
   const secret = await key.load(false);
   if (secret === undefined) return { kind: "unreadable", reason: "the key file that it was encrypted with is missing" };
   const text = unseal(secret, file.subarray(headBytes), boundTo(file.subarray(0, headBytes), instance));
   return text === undefined
-    ? { kind: "unreadable", reason: "its file was encrypted with another key, or changed" }
+    ? { kind: "unreadable", reason: `its ${place} was encrypted with another key, or changed` }
     : { kind: "text", text: text.toString("utf8") };
 }
 
 /** The fault of a file, as far as that shows without the key: more helpful than "it cannot be decrypted". */
-function problemOf(sealed: Buffer, kind: KeyKind): string | undefined {
+function problemOf(sealed: Buffer, kind: KeyKind, place: string): string | undefined {
   if (
     sealed.length < headBytes + sealBytes ||
     sealed.length > largestFileBytes ||
     !sealed.subarray(0, magic.length).equals(magic)
   )
-    return "its file is damaged";
+    return `its ${place} is damaged`;
   if (sealed[magic.length] === kindBytes[kind]) return undefined;
   return kind === "file"
     ? "it was encrypted with the key in TOOLYARD_KEY, which is not set"

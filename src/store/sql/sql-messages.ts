@@ -3,7 +3,7 @@ import { approvalQuestions } from "../approval-rows.ts";
 import type { AccessOfPeople, AccessRows, AccessWrites } from "../access-rows.ts";
 import type { InstallRows, InstallWrites, SecretUse } from "../install-rows.ts";
 import type { PatUse, PeopleRows, PeopleWrites } from "../people-rows.ts";
-import { claimQuestions, type ClaimAsk } from "../shared.ts";
+import { attemptQuestions, claimQuestions, sharedQuestions, type ClaimAsk } from "../shared.ts";
 import { question, type AnswerOf, type AskOf } from "../question.ts";
 import type { AuditEntry } from "../record-rows.ts";
 import { recordQuestions, type AuditPlace, type RecordKind, type StoreProblem } from "../record-store.ts";
@@ -46,6 +46,8 @@ const questions = {
   ...accessQuestions,
   ...approvalQuestions,
   ...claimQuestions,
+  ...attemptQuestions,
+  ...sharedQuestions,
   ...upkeepQuestions,
   people: question<void, PeopleRows>(),
   changePeople: question<PeopleAsk, AuditPlace & { readonly change?: number }>(),

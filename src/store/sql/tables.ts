@@ -2,13 +2,13 @@ import type { accessTables } from "../access-rows.ts";
 import type { approvalTables } from "../approval-rows.ts";
 import type { installTables } from "../install-rows.ts";
 import type { peopleTables } from "../people-rows.ts";
-import type { claimTables } from "../shared.ts";
 import type { auditTables, recordTables } from "../record-rows.ts";
+import type { claimTables, sharedTables } from "../shared.ts";
 import type { KeptTables } from "../state-table.ts";
 import type { Kysely } from "kysely";
 
 /** Questions whose changes other gateways of the same database are told of. */
-export const toldKinds = ["changePeople", "changeInstalls", "changeAccess", "changeApprovals", "claim"] as const;
+export const toldKinds = ["changePeople", "changeInstalls", "changeAccess", "changeApprovals", "changeShared", "claim"] as const;
 export type ToldKind = (typeof toldKinds)[number];
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
@@ -29,6 +29,7 @@ export interface StateTables extends KeptTables<
     typeof claimTables &
     typeof peopleTables &
     typeof installTables &
+    typeof sharedTables &
     typeof auditTables
 > {
   readonly meta: MetaTable;

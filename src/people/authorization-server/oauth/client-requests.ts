@@ -1,7 +1,6 @@
 import { IncomingMessage } from "node:http";
-import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
-import { type Attempts, createAttempts, sendersOf } from "../login-attempts.ts";
+import { createLimits, sendersOf, type Limits, type LimitsDeps } from "../login-attempts.ts";
 import { normalizeClient } from "./client-metadata.ts";
 import { oauthPaths } from "./provider.ts";
 
@@ -11,8 +10,7 @@ import { oauthPaths } from "./provider.ts";
  */
 export type Normalizer = (request: IncomingMessage, path: string, ip: string | null) => Promise<IncomingMessage>;
 
-export interface NormalizerOptions {
-  readonly clock: Pick<Clock, "monotonic">;
+export interface NormalizerOptions extends LimitsDeps {
   /** Everything that can be asked for. */
   readonly scopes: readonly string[];
   /** The scopes of an app that names none. */
@@ -32,17 +30,13 @@ const codesMs = 600_000;
 const mostKeptBytes = 8 * 1024;
 
 /** For one authorization server: it counts who registers. */
-export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normalizer {
-  const registrations = createAttempts(clock, mostRegistrations, hourMs);
-  const unknownRegistrations = createAttempts(clock, mostFromAnywhere, hourMs);
+export function createNormalizer(deps: NormalizerOptions): Normalizer {
+  const registrations = createLimits(deps, "registration", hourMs);
+  const codes = createLimits(deps, "code", codesMs);
 
-  const codes = createAttempts(clock, mostCodes, codesMs);
-  const unknownCodes = createAttempts(clock, mostCodesFromAnywhere, codesMs);
-
-  function count(ip: string | null, known: Attempts, unknown: Attempts): void {
-    const [attempts, keys] = ip === null ? [unknown, ["anybody"]] : [known, sendersOf(ip)];
-    attempts.check(keys);
-    attempts.count(keys);
+  async function count(limits: Limits, ip: string | null, most: number, mostOfAll: number): Promise<void> {
+    const senders = sendersOf(ip).map((key) => ({ key, most }));
+    await limits.take(senders.length > 0 ? senders : [{ key: "anybody", most: mostOfAll }]);
   }
 
   function fixScope(scope: string | null): string {
@@ -61,13 +55,13 @@ export function createNormalizer({ clock, ...deps }: NormalizerOptions): Normali
     }
     if (request.method !== "POST") return request;
     if (path === oauthPaths.registration) {
-      count(ip, registrations, unknownRegistrations);
+      await count(registrations, ip, mostRegistrations, mostFromAnywhere);
       const kept = normalizeRegistration(await readSmallBody(request));
       if (Buffer.byteLength(kept) > mostKeptBytes)
         throw new GatewayError("BODY_TOO_LARGE", `an app says at most ${mostKeptBytes} bytes of itself`);
       return withBody(request, kept);
     }
-    if (path === oauthPaths.code_verification) count(ip, codes, unknownCodes);
+    if (path === oauthPaths.code_verification) await count(codes, ip, mostCodes, mostCodesFromAnywhere);
     if (path !== oauthPaths.token && path !== oauthPaths.device_authorization) return request;
     const form = new URLSearchParams(await readSmallBody(request));
     if (path === oauthPaths.device_authorization) form.set("scope", fixScope(form.get("scope")));

@@ -7,6 +7,7 @@ import type { Member } from "../../directory/books/member.ts";
 import { randomId } from "../../../kernel/text/random-id.ts";
 import type { TeamDirectory } from "../../directory/team-directory.ts";
 import type { ChangeAccess } from "../access-changes.ts";
+import type { LimitsDeps } from "../login-attempts.ts";
 import { assertionGrantType, createAssertionGrant, type AssertionRules } from "./assertion-grant.ts";
 import { createNormalizer, asReachedAt } from "./client-requests.ts";
 import type { FetchDocument } from "./client-documents.ts";
@@ -50,7 +51,7 @@ export interface Agreement {
 
 export interface AuthorizationServerDeps {
   readonly library: Library;
-  readonly store: OAuthAdapterDeps["store"] & Pick<AccessStore, "identity">;
+  readonly store: OAuthAdapterDeps["store"] & Pick<AccessStore, "identity" | keyof LimitsDeps["store"]>;
   readonly change: ChangeAccess;
   readonly directory: OAuthAdapterDeps["directory"];
   readonly sealing: Sealing;

@@ -34,6 +34,16 @@ export interface FinishedLogin {
   readonly problem: GatewayError | undefined;
 }
 
+/** Where gateways share people: a browser may come back to another one than that where its login began. */
+export interface LoginRelay {
+  /** A login waits here for the answer with this state; false: it waits no longer. Resolves when others know. */
+  note(state: string, isWaiting: boolean): Promise<void>;
+  /** Brings the answer to the gateway where its login waits. Rejects with FORBIDDEN where it waits nowhere. */
+  bring(answer: URLSearchParams, browser: string): Promise<FinishedLogin>;
+  /** Calls `finish` with answers that came to another gateway, of logins that wait here. */
+  serve(finish: BrowserLogins["finish"]): void;
+}
+
 interface Waiting {
   readonly instance: string;
   readonly browser: string;
@@ -49,7 +59,7 @@ const mostOfPerson = 15;
 const mostInAll = 500;
 
 /** They wait in memory: a login that is in progress when the gateway ends has to begin again. */
-export function createBrowserLogins(): BrowserLogins {
+export function createBrowserLogins(relay?: LoginRelay): BrowserLogins {
   const waiting = new Map<string, Waiting>();
   /** All that have not ended: before there is an answer to wait for, servers are asked, which may take their time. */
   const begun = new Set<Pick<WantedLogin, "person" | "browser">>();
@@ -63,49 +73,61 @@ export function createBrowserLogins(): BrowserLogins {
     });
   }
 
+  async function finish(answer: URLSearchParams, browser: string): Promise<FinishedLogin> {
+    const state = answer.get("state") ?? "";
+    const found = waiting.get(state);
+    // It works once, whichever browser brings it.
+    waiting.delete(state);
+    if (found === undefined || found.browser !== browser) throw waitsNowhere();
+    const { instance, mayFinish } = found;
+    // Before the code in it is taken anywhere: a refusal ends the login.
+    const allowed = async (): Promise<URLSearchParams> => {
+      await Promise.resolve(mayFinish());
+      return answer;
+    };
+    found.take(allowed());
+    return await found.done.then(
+      () => ({ instance, problem: undefined }),
+      (error: unknown) => {
+        if (error instanceof GatewayError && error.code !== "INTERNAL") return { instance, problem: error };
+        throw error;
+      },
+    );
+  }
+  relay?.serve(finish);
+
   return {
     async begin(wanted) {
       requireRoom(wanted);
       const { instance, browser, redirectUrl, mayFinish, logIn } = wanted;
       begun.add(wanted);
+      let noted: Promise<void> | undefined;
       return await new Promise((opened, failed) => {
         const openCallback = async (): Promise<Callback> =>
           await Promise.resolve(
             createCallback(redirectUrl, (state, take) => {
+              noted = relay?.note(state, take !== undefined);
               if (take === undefined) waiting.delete(state);
               else waiting.set(state, { instance, browser, mayFinish, take, done });
             }),
           );
         // Twice as long as the person has: for the exchanges before and after.
-        const done: Promise<void> = logIn({ open: opened, openCallback }, abortAfter(2 * loginTimeoutMs));
+        const open = (url: string): void => void Promise.resolve(noted).then(() => opened(url));
+        const done: Promise<void> = logIn({ open, openCallback }, abortAfter(2 * loginTimeoutMs));
         done.catch(failed).finally(() => begun.delete(wanted));
       });
     },
-    async finish(answer, browser) {
-      const state = answer.get("state") ?? "";
-      const found = waiting.get(state);
-      // It works once, whichever browser brings it.
-      waiting.delete(state);
-      if (found === undefined || found.browser !== browser)
-        throw new GatewayError("FORBIDDEN", "no login in this browser waits for this answer", {
-          hint: "Begin the login again.",
-        });
-      const { instance, mayFinish } = found;
-      // Before the code in it is taken anywhere: a refusal ends the login.
-      const allowed = async (): Promise<URLSearchParams> => {
-        await Promise.resolve(mayFinish());
-        return answer;
-      };
-      found.take(allowed());
-      return await found.done.then(
-        () => ({ instance, problem: undefined }),
-        (error: unknown) => {
-          if (error instanceof GatewayError && error.code !== "INTERNAL") return { instance, problem: error };
-          throw error;
-        },
-      );
-    },
+    finish: async (answer, browser) =>
+      relay === undefined || waiting.has(answer.get("state") ?? "")
+        ? await finish(answer, browser)
+        : await relay.bring(answer, browser),
   };
+}
+
+export function waitsNowhere(): GatewayError {
+  return new GatewayError("FORBIDDEN", "no login in this browser waits for this answer", {
+    hint: "Begin the login again.",
+  });
 }
 
 /** @param wait told of the state whose answer is waited for, and again, without anybody to take it, when that ends */

@@ -20,6 +20,7 @@ import { upkeepQuestions } from "../../store-upkeep.ts";
 import { createRecordQueue, defaultQueueLimits, type QueueLimits, type RecordQueue } from "./record-queue.ts";
 import { createRecordSender, type BatchLimits } from "./record-sender.ts";
 import { defaultRetention, type RetentionLimits } from "../requests/retention-limits.ts";
+import { createSharedItems } from "./shared-items.ts";
 import { createSqlClient, toAsked, type SqlClient } from "./sql-client.ts";
 import type { SleepTimes } from "./worker-lifecycle.ts";
 import type { SqlWorkerData } from "../sql-messages.ts";
@@ -197,7 +198,7 @@ function toWorkerData(
 type QuestionsOfStore = Asked<typeof recordQuestions> &
   Pick<
     RecordStore,
-    "approvals" | "audit" | "claims" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss"
+    "approvals" | "shared" | "audit" | "claims" | "people" | "installs" | "keptSearches" | "pins" | "upkeep" | "onLoss"
   >;
 
 function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListeners): QuestionsOfStore {
@@ -212,6 +213,7 @@ function createQuestions(client: Pick<SqlClient, "ask">, changes: ChangeListener
     pins: createMemberPinStore(client),
     approvals: createApprovalStore(client, changes),
     claims: createClaimStore(client, changes),
+    shared: createSharedItems(client, changes),
     people: createPeopleStore(client, changes),
     installs: createInstallStore(client, changes),
     onLoss: changes.onLoss,

@@ -6,7 +6,7 @@ import type { AccessWrites } from "../../access-rows.ts";
 import { accessQuestions, type AccessStore } from "../../access-store.ts";
 import { toApprovalWrites, type ApprovalStore } from "../../approval-rows.ts";
 import type { PeopleWrites } from "../../people-rows.ts";
-import { claimQuestions, type ClaimStore } from "../../shared.ts";
+import { attemptQuestions, claimQuestions, type ClaimStore } from "../../shared.ts";
 import type { InstallStore, PeopleStore } from "../../record-store.ts";
 import type { ToldKind } from "../tables.ts";
 import { readAnew, type ChangeListeners } from "../postgres/change-listeners.ts";
@@ -56,7 +56,7 @@ export function createAccessStore(
   isShared: boolean,
 ): AccessStore {
   return {
-    ...toAsked(client, accessQuestions),
+    ...toAsked(client, { ...accessQuestions, ...attemptQuestions }),
     isShared,
     key: new Uint8Array(hkdfSync("sha256", secret, "", "toolyard access", 32)),
     read: async (nowMs) => await readAnew(changes, "changeAccess", async () => await client.ask("access", nowMs)),

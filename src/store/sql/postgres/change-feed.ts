@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type Kysely } from "kysely";
 import type { Client } from "pg";
 import { createPostgresKysely, oneConnection } from "./postgres-dialect.ts";
 import { idSlots } from "../records/record-ids.ts";
@@ -38,6 +38,11 @@ export interface ChangeFeed {
   readonly heardAtMs: number;
   /** Looks now. Resolves when everything was told that had been committed before, or when the connection is lost. */
   hear(): Promise<void>;
+  /**
+   * Takes the lock of this name, or gives it back; it ends with the connection at the latest. Resolves to whether that
+   * was done: false while another gateway has it.
+   */
+  lock(name: string, isWanted: boolean): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -71,10 +76,9 @@ export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed
   await client.connect();
   const db = createPostgresKysely<StateTables>(oneConnection(client));
   let seq = after ?? 0;
-  let isEnded = false;
+  let [isEnded, isWoken] = [false, false];
   let heardAtMs = performance.now();
   let looking: Promise<void> | undefined;
-  let isWoken = false;
 
   function lose(error: unknown): void {
     if (isEnded) return;
@@ -151,12 +155,19 @@ export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed
       return heardAtMs;
     },
     hear,
+    lock: async (name, isWanted) => await lockNamed(db, name, isWanted),
     async close() {
       isEnded = true;
       clearInterval(timer);
       await client.end().catch(() => undefined);
     },
   };
+}
+
+async function lockNamed(db: Kysely<StateTables>, name: string, isWanted: boolean): Promise<boolean> {
+  const key = sql`hashtextextended(${name}, ${slotLocks})`;
+  const done = isWanted ? sql`pg_try_advisory_lock(${key})` : sql`pg_advisory_unlock(${key})`;
+  return (await sql<{ is: number }>`select ${done} as "is"`.execute(db)).rows[0]?.is === 1;
 }
 
 /** Held as long as this connection is. */

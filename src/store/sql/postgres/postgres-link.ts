@@ -25,6 +25,8 @@ export interface PostgresLink {
   /** Runs it in one transaction that sees rows of `team` alone, or of all where that is `*`. */
   inState<T>(how: TransactionKind, run: (db: Kysely<StateTables>) => Promise<T>): Promise<T>;
   inRecords<T>(team: string, run: (db: Kysely<RecordsTables>) => Promise<T>): Promise<T>;
+  /** As that of `ChangeFeed`; false also while there is none. */
+  readonly lock: ChangeFeed["lock"];
   /** This gateway has written that change. */
   wrote(mark: ChangeMark): void;
   /** Resolves when all changes of others that are committed now have been told, as far as it can be reached. */
@@ -113,6 +115,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
             return await run(db);
           }),
       ),
+    lock: async (name, isWanted) => await watched(async () => await life.lock(name, isWanted)),
     wrote: (mark) => life.wrote(mark),
     hear: async () => await life.hear(),
     stop: () => life.stop(),
@@ -123,7 +126,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
 }
 
 /** Whether the server is there: tried again when it is not, later each time. */
-interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived" | "wrote" | "hear"> {
+interface LinkLife extends Pick<PostgresLink, "problem" | "tried" | "arrived" | "wrote" | "hear" | "lock"> {
   /** Something says that it is away. */
   lose(error: unknown): void;
   stop(): Promise<void>;
@@ -198,6 +201,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
     lose(error) {
       if (feed !== undefined) fail(error);
     },
+    lock: async (name, isWanted) => (await feed?.lock(name, isWanted)) ?? false,
     wrote: (mark) => known.note(mark),
     hear: async () => await feed?.hear(),
     async stop() {

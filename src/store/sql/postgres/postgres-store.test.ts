@@ -514,6 +514,8 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
       drop table toolyard_state.approval;
       drop table toolyard_state.approval_grant;
       drop table toolyard_state.claim;
+      drop table toolyard_state.shared_item;
+      drop table toolyard_state.attempt;
       alter table toolyard_state.pat drop column profile;
       delete from toolyard_state.kysely_migration where name >= '0009'`);
     const read = await (await open()).installs.read();

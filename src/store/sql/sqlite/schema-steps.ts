@@ -21,6 +21,7 @@ import {
 } from "../migrations/state/state-0007-0014.ts";
 import { addApprovals } from "../migrations/state/state-0015.ts";
 import { createClaims } from "../migrations/state/state-0020.ts";
+import { addShared } from "../migrations/state/state-0021.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
@@ -54,4 +55,5 @@ export const stateSteps: Migrations = {
   // As the last one of the records.
   "0015": breaking(addApprovals),
   "0020": createClaims,
+  "0021": addShared,
 };

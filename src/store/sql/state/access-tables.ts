@@ -157,9 +157,11 @@ const freshMs = 3_600_000;
 /** An app that renews nothing, and comes back with another assertion within a day, still has the same consent. */
 const pauseMs = 86_400_000;
 
+const shared = ["shared_item", "attempt"] as const;
+
 /** Inside a transaction: removes what expired, and grants without anything that could still be used. */
 export async function purgeAccess(db: Db, nowMs: number): Promise<void> {
-  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant", "seen_once"] as const)
+  for (const table of ["browser_session", "setup_link", "oauth_item", "oauth_grant", "seen_once", ...shared] as const)
     await db.deleteFrom(table).where("expires_at_ms", "<=", nowMs).execute();
   const inUse = db.selectFrom("oauth_item").select("grant_id").where("grant_id", "is not", null);
   const old = db.deleteFrom("oauth_grant").where("created_at_ms", "<", nowMs - freshMs);

@@ -22,6 +22,7 @@ import type { AnswersFrom } from "../sql-messages.ts";
 import { SpentLink } from "../store-refusal.ts";
 import { installTables, type InstallRows, type InstallWrites, type SecretUse } from "../../install-rows.ts";
 import { putRow } from "./state-rows.ts";
+import { forgetAttempts, readShared, takeAttempts, writeShared } from "./shared-tables.ts";
 import type { StateTables, Transact } from "../tables.ts";
 
 type Db = Kysely<StateTables>;
@@ -124,6 +125,7 @@ export const stateReads = {
   identities: async ({ db }, userId) => await readIdentities(db, userId),
   keptSearches: async ({ db }, person) => await readKeptSearches(db, person),
   pins: async ({ db }, person) => await readPins(db, person),
+  shared: async ({ db }, query) => await readShared(db, query),
 } satisfies Answers;
 
 /** Those that write: what they wrote is on the disk when they are answered. */
@@ -169,4 +171,11 @@ export const stateWrites = {
     await transact(async (db) => await removeKeptSearch(db, question)),
   choosePins: async ({ transact }, question) => await transact(async (db) => await choosePins(db, question)),
   usePats: async ({ transact }, uses) => await transact(async (db) => await usePats(db, uses)),
+  // Logins, tokens and browsers are in the audit by their own events.
+  async changeShared({ transact }, writes) {
+    await transact(async (db) => await writeShared(db, writes));
+    return {};
+  },
+  takeAttempts: async ({ transact }, ask) => await transact(async (db) => await takeAttempts(db, ask)),
+  forgetAttempts: async ({ transact }, keys) => await transact(async (db) => await forgetAttempts(db, keys)),
 } satisfies Answers;

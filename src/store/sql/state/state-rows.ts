@@ -3,10 +3,11 @@ import { accessTables } from "../../access-rows.ts";
 import { approvalTables } from "../../approval-rows.ts";
 import { installTables } from "../../install-rows.ts";
 import { peopleTables } from "../../people-rows.ts";
+import { sharedTables } from "../../shared.ts";
 import type { RowOf } from "../../state-table.ts";
 import type { StateTables } from "../tables.ts";
 
-const tables = { ...accessTables, ...approvalTables, ...peopleTables, ...installTables };
+const tables = { ...accessTables, ...approvalTables, ...peopleTables, ...installTables, ...sharedTables };
 
 type Tables = typeof tables;
 type ColumnOf<Name extends keyof Tables> = keyof StateTables[Name] & string;

@@ -1,6 +1,6 @@
 import type { AccessWrites, OAuthItemRow } from "../../access-rows.ts";
 import type { ApprovalWrites } from "../../approval-rows.ts";
-import type { ClaimAsk } from "../../shared.ts";
+import type { ClaimAsk, SharedWrites } from "../../shared.ts";
 import type { AccessAnswer, AccessAsk, PeopleAsk, QuestionName } from "../sql-messages.ts";
 
 /** What other gateways are told of a question that changed the state, and the member of its answer with the number. */
@@ -15,6 +15,12 @@ export function toldOf(name: QuestionName, ask: unknown, answer: unknown): reado
   if (name === "changePeople") return [{ kind: name, detail: JSON.stringify((ask as PeopleAsk).writes), as: "change" }];
   // What belongs to installations has secrets in it, which are kept in one place only: it is read again.
   if (name === "changeInstalls") return [{ kind: name, detail: "", as: "change" }];
+  if (name === "changeShared") {
+    const { items = [], newItems = [], oldItems = [], gone = [] } = ask as SharedWrites;
+    // Those who have them in memory read them.
+    const keys = [...items, ...newItems, ...oldItems, ...gone].map(({ kind, id }) => [kind, id]);
+    return [{ kind: name, detail: JSON.stringify(keys), as: "change" }];
+  }
   if (name === "changeApprovals") {
     const { approvals, lostApprovals, grants, lostGrants } = ask as ApprovalWrites;
     // What was asked for is read when it is told: there may be pages of it.

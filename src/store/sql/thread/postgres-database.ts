@@ -146,6 +146,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
       return await mine;
     }
     const what: unknown = JSON.parse(text);
+    if (name === "lockShared" || name === "unlockShared") return await link.lock(String(what), name === "lockShared");
     if (name === "verifyAudit") return await link.inState("read", (db) => verifyAudit(db, data.auditKey, turn));
     if (Object.hasOwn(stateReads, name))
       return await link.inState("read", async (db) => {
@@ -159,7 +160,7 @@ function createAnswers(link: PostgresLink, { data }: PostgresDatabaseOptions): A
 
 /** The data that is read whole, and then followed by the changes of others. */
 function isNumbered(name: QuestionName): boolean {
-  return name === "people" || name === "access" || name === "installs" || name === "approvals";
+  return name === "people" || name === "access" || name === "installs" || name === "approvals" || name === "shared";
 }
 
 function withItsOwnTools(): BadBackup {

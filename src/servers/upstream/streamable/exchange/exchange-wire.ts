@@ -2,9 +2,11 @@ import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts"
 import type { TapLine } from "../../../../kernel/events/message-tap.ts";
 import type { HttpClient } from "../../../../wire/http/http-client.ts";
 import type { HttpTuning } from "../../../../wire/http/tuning.ts";
-import type { ConnectionLimits } from "../../connect.ts";
+import type { ConnectionLimits, LoginHeaders } from "../../connect.ts";
 import type { BackPressure } from "../../messages/back-pressure.ts";
 import type { ServerAddress } from "../server-address.ts";
+
+export type Authorize = (refused: LoginHeaders | undefined) => Promise<LoginHeaders | undefined>;
 
 /** What one exchange needs of the wire that it runs over. */
 export interface ExchangeWire {
@@ -19,8 +21,8 @@ export interface ExchangeWire {
   readonly tuning: HttpTuning;
   /** One for all streams of the server, however many calls it has. */
   readonly strays: BackPressure;
-  /** Headers of a login; concurrent refreshes are one. */
-  readonly authorize: ((refresh: boolean) => Promise<Readonly<Record<string, string>> | undefined>) | undefined;
+  /** Headers of a login; of those that were refused, concurrent refreshes are one. */
+  readonly authorize: Authorize | undefined;
   /** Whether a body of that size may join those that wait for a socket; if so it is counted until `releaseQueued`. */
   admitQueued(bytes: number): boolean;
   releaseQueued(bytes: number): void;

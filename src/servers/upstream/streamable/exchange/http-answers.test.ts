@@ -209,17 +209,17 @@ test("FAULT 105: a 401 is met once with fresh credentials, then it is a login th
         })
         .end();
   });
-  const refreshes: boolean[] = [];
+  const refused: (string | undefined)[] = [];
   let token = "old";
   const { connection } = await connect(server.url, {
-    authorize: async (refresh) => {
-      refreshes.push(refresh);
-      if (refresh && token === "old") token = "good";
-      return { Authorization: `Bearer ${token}` };
+    authorize: async (before) => {
+      refused.push(before?.["authorization"]);
+      if (before !== undefined && token === "old") token = "good";
+      return { authorization: `Bearer ${token}` };
     },
   });
   await connection.request(call());
-  expect(refreshes.filter(Boolean)).toHaveLength(1);
+  expect(refused.filter((login) => login !== undefined)).toEqual(["Bearer old"]);
   token = "bad";
   const before = server.calls.length;
   const failure = await failureOf(connection.request(call()));

@@ -9,6 +9,7 @@ import {
 } from "../../../../wire/sse/event-stream.ts";
 import { GatheredBytes } from "../../../../wire/json/gathered-bytes.ts";
 import { isEventStreamType, noHead, withHeaders, type ResponseHead } from "../../../../wire/http/response-head.ts";
+import type { LoginHeaders } from "../../connect.ts";
 import type {
   HttpRequest,
   RequestInFlight,
@@ -18,7 +19,7 @@ import type {
 import { failureOfHead, type Refusal, inBrackets, toTransportError } from "./refusal.ts";
 import { slashRedirect } from "../server-address.ts";
 import type { StraySource } from "../../messages/back-pressure.ts";
-import type { ExchangeWire } from "./exchange-wire.ts";
+import type { Authorize, ExchangeWire } from "./exchange-wire.ts";
 
 /** An HTTP request to be made; without a path it goes to the path of the server's URL. */
 export type Outgoing = Omit<HttpRequest, "path"> & Partial<Pick<HttpRequest, "path">>;
@@ -46,6 +47,7 @@ export interface HttpExchangeSink {
 }
 
 const accepted = 202;
+const noLogin: LoginHeaders = Object.freeze({});
 
 type Mode = "head" | "body" | "stream" | "refusal";
 
@@ -64,6 +66,8 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
   #ended = false;
   #isQueued = false;
   #isRefreshed = false;
+  /** What it was sent with, which the server may refuse. */
+  #login = noLogin;
   /** The path that a redirect led to, which is followed once. */
   #movedTo: string | undefined;
   #failedConnects = 0;
@@ -101,7 +105,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     this.#wire.enter(this);
     this.#wire.touch();
     if (this.#wire.authorize === undefined) this.#dispatch(this.#outgoing.headers);
-    else void this.#dispatchAuthorized(this.#wire.authorize, false);
+    else void this.#dispatchAuthorized(this.#wire.authorize, undefined);
   }
 
   /** Ends the exchange without calling the sink. The server sees its connection close. */
@@ -277,21 +281,18 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     this.#wire.client.send(request, this);
   }
 
-  async #dispatchAuthorized(authorize: NonNullable<ExchangeWire["authorize"]>, refresh: boolean): Promise<void> {
-    let extra: Readonly<Record<string, string>> | undefined;
+  async #dispatchAuthorized(authorize: Authorize, refused: LoginHeaders | undefined): Promise<void> {
+    let extra: LoginHeaders | undefined;
     try {
-      extra = await authorize(refresh);
+      extra = await authorize(refused);
     } catch (error) {
-      this.#fail(
-        error instanceof GatewayError
-          ? error
-          : new GatewayError("SERVER_NEEDS_LOGIN", `no credentials for ${this.#server} could be obtained`, {
-              cause: error,
-            }),
-      );
-      return;
+      const what = `no credentials for ${this.#server} could be obtained`;
+      const told =
+        error instanceof GatewayError ? error : new GatewayError("SERVER_NEEDS_LOGIN", what, { cause: error });
+      return this.#fail(told);
     }
-    if (refresh && extra === undefined) this.#finishRefusal();
+    this.#login = extra ?? noLogin;
+    if (refused !== undefined && extra === undefined) this.#finishRefusal();
     else this.#dispatch(extra === undefined ? this.#outgoing.headers : withHeaders(this.#outgoing.headers, extra));
   }
 
@@ -338,7 +339,7 @@ export class HttpExchange implements ResponseHandler, EventStreamSink, StraySour
     }
     if (this.#head.status === 401 && authorize !== undefined && !this.#isRefreshed) {
       this.#isRefreshed = true;
-      void this.#dispatchAuthorized(authorize, true);
+      void this.#dispatchAuthorized(authorize, this.#login);
       return;
     }
     const body = this.#takeBody();

@@ -2,7 +2,7 @@ import { createSlotTable } from "../../../../kernel/runtime/slot-table.ts";
 import type { GatewayError } from "../../../../kernel/failures/gateway-error.ts";
 import type { TapLine } from "../../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../../wire/json/large-buffers.ts";
-import type { ConnectionLimits, HttpCredentials } from "../../connect.ts";
+import type { ConnectionLimits, HttpCredentials, LoginHeaders } from "../../connect.ts";
 import type { Handshake, RootsSource } from "../../connection.ts";
 import type { ExchangeWire, LiveExchange } from "./exchange-wire.ts";
 import { createBackPressure } from "../../messages/back-pressure.ts";
@@ -100,17 +100,19 @@ export function createWire(options: WireOptions): Wire {
   return wire;
 }
 
-/** All exchanges that got a 401 at the same time share one refresh. */
+/** All exchanges whose login was refused at the same time share one refresh. */
 function shareRefresh(
   authorize: NonNullable<HttpCredentials["authorize"]>,
   signal: AbortSignal,
 ): NonNullable<Wire["authorize"]> {
-  let refreshing: Promise<Readonly<Record<string, string>> | undefined> | undefined;
-  return (refresh) => {
-    if (!refresh) return refreshing ?? authorize(false, signal);
-    refreshing ??= authorize(true, signal).finally(() => {
-      refreshing = undefined;
-    });
-    return refreshing;
+  const refreshing = new Map<string | undefined, Promise<LoginHeaders | undefined>>();
+  return (refused) => {
+    if (refused === undefined) return [...refreshing.values()].at(-1) ?? authorize(undefined, signal);
+    const login = refused["authorization"];
+    const running = refreshing.get(login);
+    if (running !== undefined) return running;
+    const started = authorize(refused, signal).finally(() => refreshing.delete(login));
+    refreshing.set(login, started);
+    return started;
   };
 }
