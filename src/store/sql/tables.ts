@@ -8,7 +8,14 @@ import type { KeptTables } from "../state-table.ts";
 import type { Kysely } from "kysely";
 
 /** Questions whose changes other gateways of the same database are told of. */
-export const toldKinds = ["changePeople", "changeInstalls", "changeAccess", "changeApprovals", "changeShared", "claim"] as const;
+export const toldKinds = [
+  "changePeople",
+  "changeInstalls",
+  "changeAccess",
+  "changeApprovals",
+  "changeShared",
+  "claim",
+] as const;
 export type ToldKind = (typeof toldKinds)[number];
 
 /** Columns as they are in the databases: integers, texts and null. Times are ms, truth is 0 or 1. */
