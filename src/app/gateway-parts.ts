@@ -46,6 +46,8 @@ export function buildParts(first: Config, deps: GatewayDeps) {
   };
   const cancelTicks = everySoOften(clock, () => current.settings.instances.idleCheckMs, tick);
   const followed = followPeople(wings, log);
+  // Who owns what may be among the changes that are lost.
+  if (servers.cluster !== undefined) records.onLoss(servers.cluster.noteLoss);
 
   function forgetInstances(owner: PrincipalId, instances: readonly InstanceId[]): void {
     forgetPerson({ ...access, logins }, owner, instances).catch((error: unknown) =>

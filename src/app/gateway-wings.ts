@@ -95,6 +95,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const mcp = createMcpFront({
     ...{ ...shared, ...engine, ...views, memory, tap, publicUrl, endpointOf, pins, fleet, presence: people.presence },
     gateways: loopGuard.ids,
+    cluster: servers.cluster,
     finding: usage.meter,
   });
   const live = createLive({ ...shared, facts });

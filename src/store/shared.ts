@@ -89,6 +89,8 @@ export function createSharedState(): SharedState & { open(share: OpenedShare): v
  * nothing here waits for those. Everything rejects while the database is away.
  */
 export interface ClusterStore {
+  /** All nodes that have joined of late. */
+  nodes(): Promise<readonly NodeRow[]>;
   /** Begins a new life of this node, which owns nothing. Resolves to its epoch. */
   join(node: JoiningNode): Promise<number>;
   /** Extends the lease, and tells how things are. */
@@ -120,6 +122,8 @@ export interface NodeInfo {
   readonly startedAtMs: number;
   /** SHA-256 of its configuration, in hex. */
   readonly config: string;
+  /** Tells keys of nodes apart, without telling anything of them. */
+  readonly key: string;
   readonly instances: number;
 }
 

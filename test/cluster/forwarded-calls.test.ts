@@ -52,7 +52,8 @@ describe.skipIf(hasNoPostgres)("a call at a node that does not run the server", 
     const body = JSON.stringify({ bytes: 12 * mebibyte });
     const big = fetch(`${other.url}/execute/effects:big`, { method: "POST", headers, body });
     expect(JSON.parse(await call("count")).pid).toBe(pid);
-    expect(/x{9,}/.exec(await (await big).text())?.[0].length).toBe(12 * mebibyte);
+    const text = await (await big).text();
+    expect(text.lastIndexOf("x") - text.indexOf("xxxx") + 1).toBe(12 * mebibyte);
     expect(await call("size", { text: "äß\u{1F600}".repeat(500_000) })).toBe(String(4 * 500_000));
   });
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { startGateway, type RunningGateway } from "../harness/gateway.ts";
 import { startPostgres, type Postgres } from "../harness/postgres.ts";
 import { execute } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
 
 export const effectsServer = fileURLToPath(new URL("../servers/effects-server.mjs", import.meta.url));
 export const clusterKey = Buffer.alloc(32, 7).toString("base64");
@@ -45,12 +46,21 @@ export async function startNodes(servers?: Readonly<Record<string, object>>): Pr
     async start(name, more = {}) {
       const folder = join(directory, name);
       await mkdir(folder, { recursive: true });
-      const cluster = { node: name, listen: "127.0.0.1:0", leaseMs: 2_000, ...more.cluster };
+      const cluster = { node: name, listen: "127.0.0.1:0", leaseMs: 10_000, ...more.cluster };
       const toolyard = { database: "${env:YARD_DATABASE}", cluster, ...more.settings };
       const config = { mcpServers: more.servers ?? servers ?? usual, toolyard };
       const env = { YARD_DATABASE: database, TOOLYARD_KEY: clusterKey, ...more.env };
       const gateway = await startGateway({ directory: folder, config, env });
       started.push(gateway);
+      // On a busy machine a call comes before the tools are known.
+      if (config.mcpServers === usual)
+        await until(
+          async () =>
+            await callAt(gateway, "size", { text: "" }).then(
+              () => true,
+              () => false,
+            ),
+        );
       return gateway;
     },
     async effects() {

@@ -9,11 +9,9 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
   afterEach(async () => await nodes[Symbol.asyncDispose]());
 
   /** The first of them runs the server. */
-  async function start(): Promise<readonly [one: RunningGateway, two: RunningGateway]> {
+  async function start(leaseMs = 10_000): Promise<readonly [one: RunningGateway, two: RunningGateway]> {
     nodes = await startNodes();
-    const one = await nodes.start("one");
-    await callAt(one, "progress");
-    return [one, await nodes.start("two")];
+    return [await nodes.start("one", { cluster: { leaseMs } }), await nodes.start("two", { cluster: { leaseMs } })];
   }
 
   test("when its node is killed: the next call of another one starts it there", async () => {
@@ -50,11 +48,11 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
     expect(await stopped).toBe(0);
     await during;
     expect((await callAt(two, "count")).pid).not.toBe(before.pid);
-    expect((await nodes.effects()).map(({ id }) => id)).toEqual(["last"]);
+    expect((await nodes.effects()).map(({ id }) => id)).toEqual(["began last", "last"]);
   });
 
   test("when its node hangs: after its lease, and it serves nothing when it wakes", async () => {
-    const [one, two] = await start();
+    const [one, two] = await start(4_000);
     const before = await callAt(one, "count");
     one.process.kill("SIGSTOP");
     const after = await until(async () => await callAt(two, "count").catch(() => undefined));
@@ -65,11 +63,11 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
   });
 
   test("while the database is away, what runs goes on at every node", async () => {
-    const [one, two] = await start();
+    const [one, two] = await start(4_000);
     const { pid } = await callAt(one, "count");
     await nodes.postgres.kill();
     const begun = Date.now();
-    for (let count = 2; Date.now() - begun < 6_000; count += 2) {
+    for (let count = 2; Date.now() - begun < 8_000; count += 2) {
       expect(await callAt(two, "count")).toEqual({ count, pid });
       expect(await callAt(one, "count")).toEqual({ count: count + 1, pid });
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -68,6 +68,7 @@ export function createLegacyFront(): LegacyFront {
     profileOf: () => undefined,
     ofClient: (principal: Principal) => principal,
     sealed: () => undefined,
+    tellNodes: () => undefined,
   };
   return { deps, endpoint: { path: "/mcp/flat", exposure: flatExposure }, events, done };
 }

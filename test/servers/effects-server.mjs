@@ -41,6 +41,7 @@ const calls = {
     return text({ id, pid: process.pid });
   },
   async sleep({ ms, id }, { signal }) {
+    note(`began ${id}`);
     await new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       signal.addEventListener("abort", () => {
@@ -71,7 +72,7 @@ const calls = {
   grow() {
     extra = true;
     send({ method: "notifications/tools/list_changed" });
-    return text("grown");
+    return text({ grown: true });
   },
   die: () => process.exit(3),
 };

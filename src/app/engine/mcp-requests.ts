@@ -20,6 +20,7 @@ import type { Session } from "../../front/mcp/sessions/session.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { toWireError } from "../../front/mcp/answers/wire-error.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
+import type { LateCluster } from "../servers/servers-wing.ts";
 import type { Profiles } from "../../engine/policy/profiles.ts";
 import type { SharedState } from "../../store/shared.ts";
 import type { LoadLate } from "../../kernel/runtime/late-module.ts";
@@ -44,6 +45,8 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   readonly finding: FindingMeter;
   readonly common: SharedState;
   readonly loadLate: LoadLate;
+  /** Undefined where the gateway is alone. */
+  readonly cluster: Pick<LateCluster, "tellNodes" | "onClient"> | undefined;
   readonly fleet: Pick<Fleet, "get" | "clients">;
 }
 
@@ -103,7 +106,9 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     profileOf,
     ofClient: deps.profiles.ofClient,
     sealed: () => sealed,
+    tellNodes: () => deps.cluster?.tellNodes,
   });
+  deps.cluster?.onClient(legacy.hear);
   const listen = createListenRequests({
     viewOf,
     notifier,

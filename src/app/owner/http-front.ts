@@ -108,6 +108,8 @@ export function createHttpFront(
     async drain(hurried) {
       const { noticeMs, instances } = gateway.config().settings;
       server.leave();
+      // Clients are still served meanwhile, by the nodes that servers move to.
+      const moving = gateway.servers.cluster?.drain(abortAfter(noticeMs + instances.drainTimeoutMs, hurried));
       if (noticeMs > 0) await sleep(noticeMs, hurried).catch(() => undefined);
       const signal = abortAfter(instances.drainTimeoutMs, hurried);
       server.drain();
@@ -115,6 +117,7 @@ export function createHttpFront(
       gateway.mcp.endParked(() => new GatewayError("DRAINING", "the gateway is stopping"));
       while (!signal.aborted && gateway.performer.inFlight + gateway.mcp.parts.running.size > 0)
         await new Promise((resolve) => setTimeout(resolve, drainCheckMs));
+      await moving;
     },
     close: server.close,
   };

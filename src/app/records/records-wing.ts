@@ -35,6 +35,8 @@ export interface Records {
   opened(): Promise<RecordStore>;
   /** Calls back as `RecordStore.onRest` does, once there is a store. For the life of the gateway. */
   onRest(listener: () => void): void;
+  /** Calls back as `RecordStore.onLoss` does, once there is a store. For the life of the gateway. */
+  onLoss(listener: () => void): void;
   /** Writes what waits and closes the store, at most within `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -68,6 +70,7 @@ const recordNothing: Records = Object.freeze({
     throw new GatewayError("STORE_UNAVAILABLE", "records.store is off");
   },
   onRest: () => undefined,
+  onLoss: () => undefined,
   close: async () => undefined,
 });
 
@@ -79,6 +82,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
   const stopLogging = logServers(deps.events, sink);
   const recorded = collectEvents(deps.events);
   const resting: (() => void)[] = [];
+  const losing: (() => void)[] = [];
   let opening: Promise<void> | undefined;
   let opened: RecordStore | undefined;
   let failed: StoreProblem | undefined;
@@ -95,13 +99,10 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
       );
       opened = store;
       store.onHealth(createReport(log));
-      store.onLoss(() =>
-        log.warn(
-          { component: "records" },
-          "the database has lost changes that were known here, as after a failover to a standby that lagged: " +
-            "people, tokens and installations are read from it again",
-        ),
-      );
+      store.onLoss(() => {
+        log.warn({ component: "records" }, lossText);
+        for (const listener of losing) listener();
+      });
       store.onRest(() => {
         for (const listener of resting) listener();
       });
@@ -141,6 +142,7 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
       });
     },
     onRest: (listener) => void resting.push(listener),
+    onLoss: (listener) => void losing.push(listener),
     async close(deadlineMs) {
       stopLogging();
       recorded.stop();
@@ -151,6 +153,10 @@ function recordAll(deps: RecordsDeps, keep: Keeping): Records {
     },
   };
 }
+
+const lossText =
+  "the database has lost changes that were known here, as after a failover to a standby that lagged: " +
+  "people, tokens and installations are read from it again";
 
 /** Reports problems, and when there are none any more. */
 function createReport(log: Log): (health: { readonly problems: readonly StoreProblem[] }) => void {

@@ -1,4 +1,4 @@
-import { createHash, hkdfSync } from "node:crypto";
+import { createHash, createHmac, hkdfSync } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
 import type { Config } from "../../config/config.ts";
 import { createMembership, type KnownNode, type Membership } from "../../cluster/leases/node-membership.ts";
@@ -8,7 +8,8 @@ import { createPeerNetwork, splitAddress, Unreachable } from "../../cluster/peer
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement } from "../../cluster/placement/placement.ts";
-import type { InstanceOrder } from "../../cluster/peers/messages.ts";
+import type { ClientNote, InstanceOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
@@ -28,6 +29,8 @@ export interface ClusterDeps {
   /** The instance, made for its owner where it was not used here before. */
   readonly find: (instance: InstanceId, owner: string | null) => Instance | undefined;
   readonly ownerOf: (instance: InstanceId) => string | null;
+  /** A client of a session sent something to another node, which may be meant for a call here. */
+  readonly onClient: (note: ClientNote) => void;
 }
 
 /** This gateway as a node of a cluster. */
@@ -39,6 +42,8 @@ export interface Cluster {
   noteLoss(): void;
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
   order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
+  /** Passes on what a client sent and nothing here waits for. Returns at once. */
+  tellNodes(note: ClientNote): void;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -46,26 +51,72 @@ export interface Cluster {
 
 /** Opens the database of the cluster, listens for other nodes, and joins. */
 export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
-  const { config, clock, log } = deps;
-  const { settings } = config();
+  const { settings } = deps.config();
   const { node = hostname(), listen, advertise, leaseMs } = settings.cluster ?? missing();
   const { store, key } = await deps.store.cluster({
     url: settings.database ?? missing(),
     // A statement that takes longer than the time between two renewals is as good as none.
     statementMs: Math.max(500, Math.round(leaseMs / 5)),
   });
-  const startedAtMs = clock.now();
-  let port = 0;
   const { host } = splitAddress(listen);
-  const address = (): string => advertise ?? `${ownAddress(host)}:${port}`;
+  const about = { id: node, address: "", key: createHmac("sha256", key).update("key of nodes").digest("hex") };
+  const { membership, placed, network, reaching } = createNode(deps, { store, key, about, listen, leaseMs });
+
+  async function tellAll(asked: PeerQuestion, limitMs: number): Promise<void> {
+    const others = membership.nodes().filter(({ id, state }) => id !== node && state !== "dead");
+    await Promise.allSettled(others.map(async (other) => await (await reaching.reach(other)).ask(asked, limitMs)));
+  }
+
+  async function close(): Promise<void> {
+    reaching.close();
+    await Promise.allSettled([network.close(), store.close()]);
+  }
+
+  try {
+    const port = await network.listen();
+    about.address = advertise ?? `${ownAddress(host)}:${port}`;
+    await refuseMisfit(about, store, reaching.reach);
+    await membership.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    ...{ open: placed.open, nodes: membership.nodes, membership },
+    order: async (question, { id, owner }, limitMs) => await tellAll({ question, instance: id, owner }, limitMs),
+    tellNodes: (note) => void tellAll({ question: "client", ...note }, leaseMs),
+    noteLoss: () => membership.begin("the database has lost changes"),
+    async drain(signal) {
+      await membership.drain();
+      await placed.handOver(signal);
+    },
+    async close() {
+      await membership.leave();
+      await close();
+    },
+  };
+}
+
+interface NodeOptions {
+  readonly store: ClusterStore;
+  readonly key: Uint8Array;
+  /** How others know it. The address is known when it listens. */
+  readonly about: { readonly id: string; readonly address: string; readonly key: string };
+  readonly listen: string;
+  readonly leaseMs: number;
+}
+
+/** The parts of a node, which refer to each other; none of them does anything yet. */
+function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: NodeOptions) {
+  const { config, clock, log } = deps;
+  const { limits } = config().settings;
+  const startedAtMs = clock.now();
   const reaching = createReach({ ...deps, network: () => network, silenceMs: leaseMs });
   const membership: Membership = createMembership({
-    ...{ store, clock, log, leaseMs, address, id: node },
+    ...{ store, clock, log, leaseMs, id: about.id, address: () => about.address },
     info: () => ({
-      version: deps.version,
-      startedAtMs,
-      config: hashOf(config()),
-      instances: placed.size,
+      ...{ version: deps.version, startedAtMs, key: about.key },
+      ...{ config: hashOf(config()), instances: placed.size },
     }),
     areAllCutOff: async (others) => await areCutOff(others, reaching.reach, leaseMs),
     onRenewed(owned) {
@@ -74,56 +125,37 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
       if (owned < placed.size) void placedOf(store, membership, placed);
     },
   });
-  const peerHost = createPeerHost({
-    node,
+  const host = createPeerHost({
+    node: about.id,
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
     holds: (instance) => placed.holds(instance),
     isStopping: () => membership.isDraining,
-    tell: async (asked) =>
-      asked.question === "reach"
-        ? { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 }
-        : await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner)),
+    async tell(asked) {
+      if (asked.question === "reach")
+        return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
+      if (asked.question !== "client")
+        return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
+      deps.onClient(asked);
+      return {};
+    },
   });
   const network = createPeerNetwork({
+    ...splitAddress(listen),
     key: new Uint8Array(hkdfSync("sha256", key, "", "toolyard peers", 32)),
     me: () => membership.me,
-    host,
-    port: splitAddress(listen).port,
-    bodyBytes: Math.max(settings.limits.upstreamMessageBytes, settings.limits.requestBodyBytes),
-    onPeer: (_peer, frames) => peerHost.serve(frames),
+    bodyBytes: Math.max(limits.upstreamMessageBytes, limits.requestBodyBytes),
+    onPeer: (_peer, frames) => host.serve(frames),
   });
   const placement = createPlacement({
     ...{ store, membership, clock, reach: reaching.reach },
     isMine: (instance) => placed.isMine(instance),
   });
   const placed: PlacedInstances = createPlacedInstances({
-    ...{ store, membership, placement, clock, host: peerHost },
+    ...{ store, membership, placement, clock, host },
     ...{ openHere: deps.openHere, ownerOf: deps.ownerOf },
   });
   membership.onFenced(placed.loseAll);
-  port = await network.listen();
-  await membership.start();
-  return {
-    open: placed.open,
-    nodes: membership.nodes,
-    membership,
-    async order(question, { id, owner }, limitMs) {
-      const others = membership.nodes().filter((node) => node.id !== membership.me.id && node.state !== "dead");
-      const asked = { question, instance: id, owner };
-      await Promise.allSettled(others.map(async (node) => await (await reaching.reach(node)).ask(asked, limitMs)));
-    },
-    noteLoss: () => membership.begin("the database has lost changes"),
-    async drain(signal) {
-      await membership.drain();
-      await placed.handOver(signal);
-    },
-    async close() {
-      await membership.leave();
-      reaching.close();
-      await network.close();
-      await store.close();
-    },
-  };
+  return { membership, placed, network, reaching };
 }
 
 /** What a person ordered at another node. */
@@ -198,6 +230,35 @@ function createReach({ network, waiting, clock, log, silenceMs }: ReachDeps) {
     leave,
     close: () => leave([]),
   };
+}
+
+/**
+ * Throws CONFIG_INVALID for a node that others cannot be nodes with: two of one name would end each other's lives for
+ * ever, and those with different keys cannot reach each other.
+ */
+async function refuseMisfit(
+  { id, address, key }: Pick<KnownNode, "id" | "address"> & { readonly key: string },
+  store: ClusterStore,
+  reach: ReturnType<typeof createReach>["reach"],
+): Promise<void> {
+  // While the database is away, nothing is known of others.
+  const nodes = (await store.nodes().catch(() => [])).filter(({ state, leftMs }) => state !== "dead" && leftMs > 0);
+  const stranger = nodes.find(({ info }) => info.key !== key);
+  if (stranger !== undefined)
+    throw new GatewayError("CONFIG_INVALID", `the node ${stranger.id} has another key than this one`, {
+      hint: "Give all nodes the same TOOLYARD_KEY, and where it was changed, the file audit.key of one that was there before.",
+    });
+  const twin = nodes.find((row) => row.id === id && row.address !== address);
+  const isThere =
+    twin !== undefined &&
+    (await reach(twin).then(
+      () => true,
+      () => false,
+    ));
+  if (isThere)
+    throw new GatewayError("CONFIG_INVALID", `another node is called ${id}, at ${twin.address}`, {
+      hint: "Give each node a name that no other has, with toolyard.cluster.node.",
+    });
 }
 
 const askMs = 500;

@@ -1,3 +1,4 @@
+import type { ClientNote } from "../../cluster/peers/messages.ts";
 import type { Cluster, ClusterDeps } from "./cluster-wiring.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
@@ -141,9 +142,13 @@ export function createServers(deps: ServersDeps): Servers {
 }
 
 /** The part of a cluster that others need, while it may still be loading. */
-export interface LateCluster extends Pick<Cluster, "open" | "order" | "drain" | "close"> {
+export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss" | "drain" | "close"> {
   /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
   start(): Promise<void>;
+  /** Passes on what a client sent and nothing here waits for. Returns at once. */
+  tellNodes(note: ClientNote): void;
+  /** Gives what other nodes pass on of clients to a listener. */
+  onClient(listener: (note: ClientNote) => void): void;
   /** Undefined until it has joined. */
   readonly joined: Cluster | undefined;
 }
@@ -156,10 +161,12 @@ function createLateCluster(
 ): LateCluster {
   const load = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
+  let hear: (note: ClientNote) => void = () => undefined;
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", load);
     joined = await startCluster({
       ...{ config, log, clock, version, store, openHere, waiting: createWaitingRequests },
+      onClient: (note) => hear(note),
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
         const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
@@ -176,7 +183,10 @@ function createLateCluster(
       return joined;
     },
     open: async (...wanted) => await (await start()).open(...wanted),
+    tellNodes: (note) => joined?.tellNodes(note),
+    onClient: (listener) => void (hear = listener),
     order: async (...ordered) => await joined?.order(...ordered),
+    noteLoss: () => joined?.noteLoss(),
     drain: async (signal) => await joined?.drain(signal),
     close: async () => await joined?.close(),
   };

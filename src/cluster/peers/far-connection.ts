@@ -104,7 +104,9 @@ export function createFarConnection({ frames, node, c, server, waiting, onEnd }:
       return lastActivityMs;
     },
     async [Symbol.asyncDispose]() {
-      if (ended === undefined) frames.send({ k: "close", c });
+      // After a move the other node still answers what it was sent.
+      if (ended !== undefined) return;
+      frames.send({ k: "close", c });
       end({ kind: "asked" });
     },
   });

@@ -36,8 +36,24 @@ export interface Wants {
 export type PeerQuestion =
   /** Whether it reaches the database. */
   | { readonly question: "reach" }
+  /** A client of a session sent something that nothing at that node waits for. */
+  | ({ readonly question: "client" } & ClientNote)
   /** A person restarts or stops an instance, at whatever node. */
   | ({ readonly question: InstanceOrder } & Omit<FarInstance, "server">);
+
+/** An answer or a notification that a client sent in a session. */
+export interface ClientNote {
+  readonly session: string;
+  readonly principal: string;
+  readonly said:
+    | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
+    | {
+        readonly kind: "response";
+        readonly id: string | number;
+        readonly as: "result" | "error";
+        readonly text: string;
+      };
+}
 
 export type InstanceOrder = "restart" | "stop";
 

@@ -8,8 +8,8 @@ import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 export interface CancellableRequests {
   add(id: string | number, controller: AbortController): void;
   delete(id: string | number, controller: AbortController): void;
-  /** Cancels what the params of `notifications/cancelled` name; nothing when there is no such request. */
-  cancel(params: JsonObject): void;
+  /** Cancels what the params of `notifications/cancelled` name; false when there is no such request. */
+  cancel(params: JsonObject): boolean;
   cancelAll(reason: string): void;
   /** Different ids that are in use. */
   readonly size: number;
@@ -37,10 +37,12 @@ export function createCancellableRequests(): CancellableRequests {
       else byId.set(id, rest);
     },
     cancel({ requestId, reason }) {
-      if (typeof requestId !== "string" && typeof requestId !== "number") return;
+      if (typeof requestId !== "string" && typeof requestId !== "number") return false;
       const why = typeof reason === "string" ? `: ${reason.slice(0, longestReason)}` : "";
-      for (const controller of toList(byId.get(requestId) ?? []))
+      const named = toList(byId.get(requestId) ?? []);
+      for (const controller of named)
         controller.abort(new GatewayError("CALL_CANCELLED", `the client cancelled the request${why}`));
+      return named.length > 0;
     },
     cancelAll(reason) {
       for (const same of byId.values())

@@ -26,8 +26,8 @@ export interface ClientQuestions {
   ): Promise<Answer>;
   /** The client's response with this id; false when no question waits for it. */
   answer(id: string | number, answer: Answer): boolean;
-  /** The client's notifications/progress about a question. */
-  progress(params: JsonObject): void;
+  /** The client's notifications/progress about a question; false when no question waits for it. */
+  progress(params: JsonObject): boolean;
   /** From now on nothing is asked any more. Those who wait already end with the calls that they belong to. */
   close(): void;
 }
@@ -124,7 +124,9 @@ export function createClientQuestions(options: ClientQuestionsOptions): ClientQu
       return asked !== undefined;
     },
     progress({ progressToken, ...progress }) {
-      if (typeof progressToken === "string") waiting.get(progressToken)?.question.onProgress?.(progress);
+      const asked = typeof progressToken === "string" ? waiting.get(progressToken) : undefined;
+      asked?.question.onProgress?.(progress);
+      return asked !== undefined;
     },
     close() {
       closed = true;

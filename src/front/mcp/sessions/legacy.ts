@@ -1,9 +1,15 @@
 import type { ClientMessage } from "../../../wire/mcp/client-message.ts";
+import type { ClientNote } from "../../../cluster/peers/messages.ts";
 import { createSessionMethods, type SessionMethods, type SessionMethodsDeps } from "./session-methods.ts";
 import { createSessionStart, type SessionStart, type SessionStartDeps } from "./session-start.ts";
 import type { Session } from "./session.ts";
 
-export type LegacyDeps = SessionStartDeps & SessionMethodsDeps;
+export interface LegacyDeps extends SessionStartDeps, SessionMethodsDeps {
+  /** Tells the other nodes of a cluster; undefined where there are none. */
+  readonly tellNodes: () => ((note: ClientNote) => void) | undefined;
+}
+
+type SentMessage = Exclude<ClientMessage, { kind: "request" }>;
 
 /** What only legacy clients have, whichever transport they come by: `initialize`, and what belongs to a session. */
 export interface LegacyRequests {
@@ -12,7 +18,9 @@ export interface LegacyRequests {
   /** The client has ended the session: other gateways that have it end it as well. */
   end(session: Session): void;
   /** Takes a notification, or the client's answer to a question. Without a session there is nothing to do. */
-  receive(message: Exclude<ClientMessage, { kind: "request" }>, session: Session | undefined): void;
+  receive(message: SentMessage, session: Session | undefined): void;
+  /** Takes what a client sent to another node, where nothing waited for it. */
+  hear(note: ClientNote): void;
   readonly answer: SessionMethods;
 }
 
@@ -24,34 +32,47 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       deps.sessions.end(session, "the client ended the session");
     },
     receive(message, session) {
-      if (session !== undefined) receive(message, session);
+      if (session === undefined || receive(message, session)) return;
+      // The call that it is about may run at another node.
+      deps.tellNodes()?.({ session: session.id, principal: session.principal.id, said: toSaid(message) });
+    },
+    hear({ session: id, principal, said }) {
+      const session = deps.sessions.held(id);
+      if (session?.principal.id === principal) receive(fromSaid(said), session);
     },
     answer: createSessionMethods(deps),
   };
 }
 
-function receive(message: Exclude<ClientMessage, { kind: "request" }>, session: Session): void {
+/** False where nothing here waits for it. */
+function receive(message: SentMessage, session: Session): boolean {
   if (message.kind === "response") {
-    const { body } = message;
-    session.questions.answer(
-      message.id,
-      body.kind === "result" ? { kind: "result", result: body.bytes } : { kind: "error", error: body.bytes },
-    );
-    return;
+    const { kind, bytes } = message.body;
+    return session.questions.answer(message.id, kind === "result" ? { kind, result: bytes } : { kind, error: bytes });
   }
   switch (message.method) {
     case "notifications/initialized":
       session.isInitialized = true;
-      return;
+      return true;
     case "notifications/cancelled":
-      session.requests.cancel(message.params);
-      return;
+      return session.requests.cancel(message.params);
     case "notifications/progress":
-      session.questions.progress(message.params);
-      return;
+      return session.questions.progress(message.params);
     case "notifications/roots/list_changed":
       session.onRootsChanged?.(message.params);
-      return;
+      return true;
     default:
+      return true;
   }
+}
+
+function toSaid(message: SentMessage): ClientNote["said"] {
+  if (message.kind === "notification") return message;
+  const { id, body } = message;
+  return { kind: "response", id, as: body.kind, text: body.bytes.toString("utf8") };
+}
+
+function fromSaid(said: ClientNote["said"]): SentMessage {
+  if (said.kind === "notification") return said;
+  return { kind: "response", id: said.id, body: { kind: said.as, bytes: Buffer.from(said.text, "utf8") } };
 }

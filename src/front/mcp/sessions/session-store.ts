@@ -14,6 +14,8 @@ export interface SessionStore {
   create(options: Omit<SessionOptions, "nowMs">): Session;
   /** The principal's session; undefined when it is not there, expired, or somebody else's. */
   find(id: string, principal: Principal, endpointPath: string): Session | undefined;
+  /** Of any principal; undefined when it is not held here. */
+  held(id: string): Session | undefined;
   /** Counts as use: a call that ended, a stream that broke off. */
   touch(session: Session): void;
   end(session: Session, reason: string): void;
@@ -105,6 +107,7 @@ export function createSessionStore(limits: SessionLimits, clock: Clock): Session
       touch(session);
       return session;
     },
+    held: sessions.get,
     expire,
     touch,
     end,

@@ -56,6 +56,10 @@ export function openClusterDatabase(
 ): ClusterStore {
   const pool = openPlainPool({ pg, url, limits: { connections: 2, statementMs } });
   return {
+    async nodes() {
+      await setUp(pool);
+      return (await pool.query<NodeRow>(`select ${nodeColumns} from ${schema}.nodes n`)).rows;
+    },
     async join({ id, address, leastEpoch, leaseMs, state, info }) {
       await setUp(pool);
       // Epochs are times, so that they grow although old rows of nodes are removed.
