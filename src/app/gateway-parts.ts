@@ -73,12 +73,12 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     isApplied = true;
     current = next;
     await wings.tracing?.ready;
+    wings.webhooks.follow(next);
     // Before anything is started: an instance that waits for it would run into its deadline.
     await servers.cluster?.start();
     await (sharing ??= share(next, wings));
     await people.team?.open(records.opened, { onServers: followServers, onGone: forgetInstances });
     people.follow(next);
-    wings.webhooks.follow(next);
     engine.namespaces.warnOfCollisions(next);
     followed.endForeign();
     const report = await fleet.reconcile(next);

@@ -24,6 +24,7 @@ export { servers } from "./servers/servers-command.ts";
 export { invite, team } from "./people/team-command.ts";
 export { login, logout } from "./setup/login-command.ts";
 export { unknownCommand, wrongOption } from "./command/mistyped.ts";
+export { drain, nodes } from "./serve/nodes-command.ts";
 export { service } from "./setup/service-command.ts";
 export { backup, db, restore } from "./setup/database-command.ts";
 export { openVisit as visit } from "./serve/guided-start.ts";

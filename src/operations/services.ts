@@ -20,6 +20,7 @@ import type { SavedToday } from "../records/usage/finding-history.ts";
 import type { TokenReport } from "../records/usage/token-report.ts";
 import type { Usage } from "../records/usage/usage-log.ts";
 import type { ExposureName } from "../config/rows/exposures.ts";
+import type { NodeDesk } from "../cluster/peers/node-desk.ts";
 import type { RecordHistory } from "../records/calls/record-history.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
 import type { Instance } from "../servers/instance/instance.ts";
@@ -243,6 +244,10 @@ export interface Services {
   readonly activity: () => Promise<Activity>;
   readonly audit: RestAudit;
   readonly upkeep: RestUpkeep;
+  /** This gateway among the nodes of a cluster; undefined where it is alone, and until it has joined. */
+  readonly nodes: () => NodeDesk | undefined;
+  /** The node of the cluster that runs an instance; null where no node does, and in a gateway that is alone. */
+  readonly nodeOf: (instance: Instance) => string | null;
   /** Undefined where the people are those of the configuration alone. */
   readonly people: () => RestPeople | undefined;
   /** Path and fragment of a link to the dashboard that works once. */

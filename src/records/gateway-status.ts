@@ -79,6 +79,8 @@ export interface ServerStatus {
   readonly pid: number | null;
   /** Of a server with several processes or addresses, or with a breaker; null while it has no connection. */
   readonly replicas: { readonly of: number; readonly up: number; readonly inFlight: number } | null;
+  /** The node of the cluster that runs it; null in a gateway that is alone, and while none runs it. */
+  readonly node: string | null;
   /** What it does that the protocol does not allow and that was mended, in sentences for its author. */
   readonly oddities: readonly string[];
 }
@@ -104,6 +106,7 @@ export interface StatusDeps {
   readonly store: () => StoreStanding;
   readonly allInstances: () => readonly Instance[];
   readonly instancesOf: (principal: Principal) => readonly Instance[];
+  readonly nodeOf: (instance: Instance) => string | null;
   /** What a person is shown, and what each server's tools cost there. */
   readonly viewFor: (owner: Instance["owner"], asking: Principal) => View;
   readonly costs: Pick<ListCosts, "prepare" | "servers">;
@@ -219,6 +222,7 @@ function toServerStatus(instance: Instance, { deps, cost, used, isOwn }: ServerF
     memoryBytes: isOwn ? memoryOf(connection?.replicas?.all().map((one) => one.pid) ?? [pid]) : null,
     pid: isOwn ? (pid ?? null) : null,
     replicas: toReplicas(connection?.replicas),
+    node: deps.nodeOf(instance),
     oddities: instance.oddities.sentences().map(deps.redact),
   };
 }

@@ -120,7 +120,7 @@ export interface NodeInfo {
   readonly version: string;
   /** Wall-clock time, ms. */
   readonly startedAtMs: number;
-  /** SHA-256 of its configuration, in hex. */
+  /** SHA-256 of what its configuration has in common with that of others, in hex. */
   readonly config: string;
   /** Tells keys of nodes apart, without telling anything of them. */
   readonly key: string;
@@ -163,9 +163,16 @@ export interface ClaimOptions {
 }
 
 export type Claimed =
-  | { readonly kind: "mine"; readonly epoch: number }
+  | { readonly kind: "mine"; readonly epoch: number; readonly taken?: Taken }
   /** `node` is undefined when its row is not there any more, or only the heir may have it. */
   | { readonly kind: "taken"; readonly node: NodeRow | undefined };
+
+/** How an instance came from another node. */
+export interface Taken {
+  /** Undefined where that node handed it over. */
+  readonly from: string | undefined;
+  readonly why: "handed over" | "dead" | "lapsed";
+}
 
 /**
  * What gateways of one database share that belongs to people, and that a gateway without one keeps in files.

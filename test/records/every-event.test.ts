@@ -127,8 +127,11 @@ const ofShared = (server: string): object => ({
 });
 const ofAlice = { principal: "alice", team: "acme" };
 
+/** Those of a cluster have a test with several nodes (test/cluster/operating.test.ts). */
+type Elsewhere = "auth.login" | "gateway.stopping" | "approvals.changed" | "instance.moved" | `node.${string}`;
+
 /** Every type that leaves the gateway: a type without a row here is no valid program. */
-const rows: Readonly<Record<Exclude<PublishedType, "auth.login" | "gateway.stopping" | "approvals.changed">, Row>> = {
+const rows: Readonly<Record<Exclude<PublishedType, Elsewhere>, Row>> = {
   "gateway.listening": { cause: nothing, event: { server: null, data: { address: expect.stringMatching(/^http:/) } } },
   "config.changed": {
     cause: nothing,

@@ -85,6 +85,8 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     audit: { ...createAuditHistory(gateway.records, gateway.audit), order: gateway.audit.order },
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
+    nodeOf: (instance) => gateway.servers.cluster?.nodeOf(instance) ?? null,
+    nodes: () => gateway.servers.cluster?.joined?.desk,
     people: () => toRestPeople(gateway),
     async configDrift() {
       const file = gateway.config().file ?? null;

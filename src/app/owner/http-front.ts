@@ -95,7 +95,10 @@ export function createHttpFront(
     room: createConnectionRoom({ ...connections, isShared: (address) => isShared(gateway, address) }),
     readiness() {
       const problems = gateway.records.problems();
-      return { unready: unusableStore(problems) ?? gateway.unready(), unrecorded: toReason(problems) };
+      return {
+        unready: unusableStore(problems) ?? gateway.unready() ?? gateway.servers.cluster?.unready,
+        unrecorded: toReason(problems),
+      };
     },
     onConnect: owner?.onConnect,
     onDenied: (request, failure) => gateway.audit.deny(toDenial(request, failure)),

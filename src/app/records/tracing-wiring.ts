@@ -88,6 +88,7 @@ export function createGatewayMetrics({ servers, engine, mcp, records, ...deps }:
   return createMetrics({
     ...deps,
     instances: () => fleet.all(),
+    nodes: () => servers.cluster?.joined?.desk.list(),
     storeFigures: () => records.store()?.figures(),
     figures: () => ({
       requestsInFlight: engine.performer.inFlight,

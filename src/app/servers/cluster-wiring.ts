@@ -1,27 +1,33 @@
 import { createHash, createHmac, hkdfSync } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
 import type { Config } from "../../config/config.ts";
+import { canonicalJson } from "../../config/file/hash.ts";
+import { createNodeChanges } from "../../cluster/leases/node-changes.ts";
 import { createMembership, type KnownNode, type Membership } from "../../cluster/leases/node-membership.ts";
 import { createPeerClient, type PeerClient } from "../../cluster/peers/peer-client.ts";
 import type { FarOptions } from "../../cluster/peers/far-connection.ts";
 import { createPeerNetwork, splitAddress, Unreachable } from "../../cluster/peers/peer-links.ts";
+import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts";
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement } from "../../cluster/placement/placement.ts";
 import type { ClientNote, InstanceOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
+import { abortAfter } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
-import type { ClusterStore, NodeKey } from "../../store/shared.ts";
+import type { ClusterStore, NodeInfo, NodeKey, Taken } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ClusterDeps {
   readonly config: () => Config;
   readonly log: Log;
   readonly clock: Clock;
+  readonly events: Pick<EventBus, "emit">;
   readonly version: string;
   readonly store: Pick<GatewayStore, "cluster">;
   readonly openHere: OpenConnection;
@@ -36,7 +42,7 @@ export interface ClusterDeps {
 /** This gateway as a node of a cluster. */
 export interface Cluster {
   readonly open: OpenConnection;
-  nodes(): readonly KnownNode[];
+  readonly desk: NodeDesk;
   readonly membership: Membership;
   /** The database has lost changes: what this node owns may be somebody else's. */
   noteLoss(): void;
@@ -60,7 +66,9 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   });
   const { host } = splitAddress(listen);
   const about = { id: node, address: "", key: createHmac("sha256", key).update("key of nodes").digest("hex") };
-  const { membership, placed, network, reaching } = createNode(deps, { store, key, about, listen, leaseMs });
+  const { membership, placed, network, reaching, desk, life } = createNode(deps, {
+    ...{ store, key, about, listen, leaseMs },
+  });
 
   async function tellAll(asked: PeerQuestion, limitMs: number): Promise<void> {
     const others = membership.nodes().filter(({ id, state }) => id !== node && state !== "dead");
@@ -82,11 +90,12 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     throw error;
   }
   return {
-    ...{ open: placed.open, nodes: membership.nodes, membership },
+    ...{ open: placed.open, membership, desk },
     order: async (question, { id, owner }, limitMs) => await tellAll({ question, instance: id, owner }, limitMs),
     tellNodes: (note) => void tellAll({ question: "client", ...note }, leaseMs),
     noteLoss: () => membership.begin("the database has lost changes"),
     async drain(signal) {
+      life.isStopping = true;
       await membership.drain();
       await placed.handOver(signal);
     },
@@ -111,16 +120,19 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
   const { config, clock, log } = deps;
   const { limits } = config().settings;
   const startedAtMs = clock.now();
+  const hashOf = createConfigHash(config);
   const reaching = createReach({ ...deps, network: () => network, silenceMs: leaseMs });
+  const info = (): NodeInfo => ({
+    ...{ version: deps.version, startedAtMs, key: about.key },
+    ...{ config: hashOf(), instances: placed.size },
+  });
+  const teller = createTeller(deps, about.id);
   const membership: Membership = createMembership({
-    ...{ store, clock, log, leaseMs, id: about.id, address: () => about.address },
-    info: () => ({
-      ...{ version: deps.version, startedAtMs, key: about.key },
-      ...{ config: hashOf(config()), instances: placed.size },
-    }),
+    ...{ store, clock, log, leaseMs, info, id: about.id, address: () => about.address },
     areAllCutOff: async (others) => await areCutOff(others, reaching.reach, leaseMs),
     onRenewed(owned) {
       reaching.leave(membership.nodes());
+      teller.seen(membership.nodes());
       placed.tidy();
       if (owned < placed.size) void placedOf(store, membership, placed);
     },
@@ -131,12 +143,10 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
     holds: (instance) => placed.holds(instance),
     isStopping: () => membership.isDraining,
     async tell(asked) {
-      if (asked.question === "reach")
-        return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
-      if (asked.question !== "client")
-        return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
-      deps.onClient(asked);
-      return {};
+      if ("instance" in asked) return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
+      if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
+      if ("session" in asked) deps.onClient(asked);
+      return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },
   });
   const network = createPeerNetwork({
@@ -153,9 +163,21 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
   const placed: PlacedInstances = createPlacedInstances({
     ...{ store, membership, placement, clock, host },
     ...{ openHere: deps.openHere, ownerOf: deps.ownerOf },
+    onTaken: teller.taken,
+  });
+  const life = { isStopping: false };
+  const desk = createNodeDesk({
+    ...{ membership, clock, info, reach: reaching.reach },
+    ...{ address: () => about.address, isStopping: () => life.isStopping },
+    carryOut: (order) => {
+      if (order === "resume") return void membership.resume();
+      const patience = abortAfter(config().settings.instances.drainTimeoutMs);
+      void membership.drain().then(async () => await placed.handOver(patience));
+    },
   });
   membership.onFenced(placed.loseAll);
-  return { membership, placed, network, reaching };
+  membership.onFenced(() => teller.fenced(about.address));
+  return { membership, placed, network, reaching, desk, life };
 }
 
 /** What a person ordered at another node. */
@@ -166,6 +188,26 @@ async function obey(order: InstanceOrder, instance: Instance | undefined): Promi
   if (order === "stop") await instance.stop();
   else await instance.restart(new AbortController().signal).catch(() => undefined);
   return { isDone: true };
+}
+
+/** Tells as events what becomes of nodes, and what this node takes over. */
+function createTeller({ events, clock, version, find, ownerOf }: ClusterDeps, me: string) {
+  const changesOf = createNodeChanges(me);
+  return {
+    seen(nodes: readonly KnownNode[]): void {
+      for (const { type, node } of changesOf(nodes, clock.monotonic())) {
+        const { id, address, info } = node;
+        events.emit({ type, atMs: clock.now(), node: id, address, version: info.version });
+      }
+    },
+    fenced(address: string): void {
+      events.emit({ type: "node.fenced", atMs: clock.now(), node: me, address, version });
+    },
+    taken(instance: InstanceId, taken: Taken): void {
+      const about = find(instance, ownerOf(instance))?.about();
+      if (about !== undefined) events.emit({ ...about, type: "instance.moved", node: me, ...taken });
+    },
+  };
 }
 
 function missing(): never {
@@ -280,10 +322,20 @@ async function areCutOff(
   return (await Promise.all(answers)).every(Boolean);
 }
 
-function hashOf({ servers }: Config): string {
-  return createHash("sha256")
-    .update(servers.map(({ slug, hash }) => `${slug} ${hash}`).join("\n"))
-    .digest("hex");
+/** Of what nodes have to have in common: servers, wherever their node keeps its files, and rules of calls. */
+function createConfigHash(config: () => Config): () => string {
+  let hashed: { readonly of: Config; readonly hash: string } | undefined;
+  return () => {
+    const of = config();
+    if (hashed?.of === of) return hashed.hash;
+    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason }) => {
+      const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
+      return { slug, transport: kept, roots, scope, tools, disabledReason };
+    });
+    const text = canonicalJson({ servers, policy: of.settings.policy });
+    hashed = { of, hash: createHash("sha256").update(text, "utf8").digest("hex") };
+    return hashed.hash;
+  };
 }
 
 /** The address by which others reach this machine, where the configuration names none. */

@@ -21,6 +21,7 @@ import {
   type DefinitionReview,
   type OpenConnection,
 } from "../../servers/instance/instance-deps.ts";
+import type { Instance } from "../../servers/instance/instance.ts";
 import type { InstanceRules, ReplicaDeps } from "../../servers/instance/replicas/replica-opening.ts";
 import { createStartQueue } from "../../servers/instance/starts/start-queue.ts";
 import type { Owners } from "../../servers/instance/fleet/desired-instances.ts";
@@ -151,11 +152,15 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
   onClient(listener: (note: ClientNote) => void): void;
   /** Undefined until it has joined. */
   readonly joined: Cluster | undefined;
+  /** Why it should be sent no requests; undefined while it takes part. */
+  readonly unready: string | undefined;
+  /** The node that runs an instance; null while none does, and for one whose processes may be at several nodes. */
+  nodeOf(instance: Pick<Instance, "connection">): string | null;
 }
 
 /** Loaded only where the configuration has a cluster. Instances wait until it has joined. */
 function createLateCluster(
-  { config, log, clock, version, store, loadLate, principalOf }: ServersDeps,
+  { config, log, clock, events, version, store, loadLate, principalOf }: ServersDeps,
   openHere: ClusterDeps["openHere"],
   fleet: () => Fleet,
 ): LateCluster {
@@ -165,7 +170,7 @@ function createLateCluster(
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", load);
     joined = await startCluster({
-      ...{ config, log, clock, version, store, openHere, waiting: createWaitingRequests },
+      ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
       onClient: (note) => hear(note),
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
@@ -181,6 +186,13 @@ function createLateCluster(
     start: async () => void (await start()),
     get joined() {
       return joined;
+    },
+    get unready() {
+      return joined?.membership.isDraining === true ? "this node is drained: other nodes serve instead" : undefined;
+    },
+    nodeOf({ connection }) {
+      if (connection === undefined || connection.replicas !== undefined || joined === undefined) return null;
+      return connection.far?.node ?? joined.membership.me.id;
     },
     open: async (...wanted) => await (await start()).open(...wanted),
     tellNodes: (note) => joined?.tellNodes(note),

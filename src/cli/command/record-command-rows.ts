@@ -51,8 +51,24 @@ files are read directly; two gateways that run are told apart by --config.`,
 
 const options: Options = { ...common, json: { about: "print one JSON object" } };
 
-/** Commands about the databases themselves. */
+/** Commands about the databases themselves, and about gateways that share one. */
 export const upkeepCommandRows: Readonly<Record<string, Command>> = {
+  nodes: {
+    words: 0,
+    usage: "toolyard nodes [options]",
+    about: "Lists the nodes of the cluster that the running gateway is in.",
+    options: { ...options, ...elsewhere },
+    notes: `A node whose lease has run out is silent, and one that has ended is dead and listed for an hour. docs/scale.md
+is about running several gateways.`,
+  },
+  drain: {
+    words: 1,
+    usage: "toolyard drain NODE [options]",
+    about: "Has a node of the cluster hand over its servers to the others, so that it can be stopped.",
+    options: { ...options, ...elsewhere, resume: { about: "have a node that was drained take part again" } },
+    notes: `It returns when the node has agreed, and \`toolyard nodes\` shows how many instances are left. The node still
+answers its clients, but /readyz says 503, so that a balancer sends no more. A gateway that is stopped drains itself.`,
+  },
   trust: {
     words: 1,
     usage: "toolyard trust [PATH] [options]",

@@ -27,6 +27,7 @@ const github: ServerStatus = {
   errors: 1,
   p95Ms: 340,
   memoryBytes: 50 * 1024 ** 2,
+  node: null,
   pid: 77,
   replicas: null,
   oddities: [],

@@ -25,6 +25,8 @@ export interface Membership {
   /** Ends this life of the node and begins another: nothing that it owned is its own any more. */
   begin(why: string): void;
   drain(): Promise<void>;
+  /** Takes new instances again, after it was drained. */
+  resume(): Promise<void>;
   /** Ends its life, and stops renewing. */
   leave(): Promise<void>;
 }
@@ -161,6 +163,16 @@ export function createMembership(deps: MembershipDeps): Membership {
     });
   }
 
+  /** Others are told at once, not at the next renewal. */
+  async function turn(to: NodeState): Promise<void> {
+    state = to;
+    cancel();
+    await running;
+    if (isOver) return;
+    running = beat().finally(next);
+    await running;
+  }
+
   return {
     get me() {
       return lives.me;
@@ -188,13 +200,8 @@ export function createMembership(deps: MembershipDeps): Membership {
     begin(why) {
       if (lives.hasLife) lives.lose(why);
     },
-    async drain() {
-      state = "draining";
-      cancel();
-      await running;
-      running = beat().finally(next);
-      await running;
-    },
+    drain: async () => await turn("draining"),
+    resume: async () => await turn("ready"),
     async leave() {
       isOver = true;
       cancel();

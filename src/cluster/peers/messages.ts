@@ -35,7 +35,7 @@ export interface Wants {
 /** What one node asks another that is no call. */
 export type PeerQuestion =
   /** Whether it reaches the database. */
-  | { readonly question: "reach" }
+  | { readonly question: "reach" | NodeOrder }
   /** A client of a session sent something that nothing at that node waits for. */
   | ({ readonly question: "client" } & ClientNote)
   /** A person restarts or stops an instance, at whatever node. */
@@ -55,6 +55,7 @@ export interface ClientNote {
       };
 }
 
+export type NodeOrder = "drain" | "resume";
 export type InstanceOrder = "restart" | "stop";
 
 /** To the node that runs the instance. A request has the values of its `params` as bytes, an answer its result. */

@@ -1,4 +1,5 @@
 import type { Answer, Question, Replies } from "../../kernel/call/call-context.ts";
+import { createSignal } from "../../kernel/runtime/abort.ts";
 import { GatewayError, toGatewayError, toSentFailure, type SentFailure } from "../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
@@ -23,6 +24,11 @@ export interface PeerHost {
   /** A node has connected. Returns what takes its frames. */
   serve(frames: FrameStream): (head: FrameHead, body: Buffer) => void;
   /** What a server said on its own; without a method, that its session was replaced. */
+  /**
+   * This node is asking another one for the instance until the returned function is called: who asks this one for it in
+   * the meantime is told that it has moved, as otherwise two nodes could wait for each other.
+   */
+  goAway(instance: string): () => void;
   tellEvent(instance: string, method?: string, params?: JsonObject, audience?: Audience): void;
 }
 
@@ -49,9 +55,12 @@ export function createPeerHost(deps: PeerHostDeps): PeerHost {
     };
   }
 
+  const away = createAway();
+
   return {
+    goAway: away.begin,
     serve(frames) {
-      const take = servePeer(frames, deps, listen);
+      const take = servePeer(frames, { ...deps, unlessAway: away.unless }, listen);
       return (head, body) => take(head as unknown as AskingFrame, body);
     },
     tellEvent(instance, method, params, audience) {
@@ -63,7 +72,49 @@ export function createPeerHost(deps: PeerHostDeps): PeerHost {
 
 type Listen = (instance: string, send: (said: Omit<Said, "c">) => void) => () => void;
 
-function servePeer(frames: FrameStream, deps: PeerHostDeps, listen: Listen) {
+/** Instances that this node is asking others for, and those who ask this node for one. */
+function createAway() {
+  const counts = new Map<string, number>();
+  const asking = new Map<string, Set<() => void>>();
+
+  async function unless<T>(instance: string, work: T | Promise<T>, failure: () => GatewayError): Promise<T> {
+    if (!(work instanceof Promise)) return work;
+    const { promise: isAway, done } = createSignal();
+    const others = asking.get(instance) ?? new Set();
+    asking.set(instance, others.add(done));
+    if (counts.has(instance)) done();
+    try {
+      const refused = async (): Promise<never> => {
+        await isAway;
+        throw failure();
+      };
+      return await Promise.race([work, refused()]);
+    } finally {
+      others.delete(done);
+      if (others.size === 0 && asking.get(instance) === others) asking.delete(instance);
+    }
+  }
+
+  return {
+    unless,
+    begin(instance: string): () => void {
+      counts.set(instance, (counts.get(instance) ?? 0) + 1);
+      for (const done of asking.get(instance) ?? []) done();
+      return () => {
+        const left = (counts.get(instance) ?? 1) - 1;
+        if (left === 0) counts.delete(instance);
+        else counts.set(instance, left);
+      };
+    },
+  };
+}
+
+interface ServedDeps extends PeerHostDeps {
+  readonly unlessAway: ReturnType<typeof createAway>["unless"];
+}
+
+function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
+  const { unlessAway } = deps;
   const channels = new Map<number, Channel>();
   const questions = createQuestions(frames);
   const ended = new AbortController();
@@ -81,7 +132,7 @@ function servePeer(frames: FrameStream, deps: PeerHostDeps, listen: Listen) {
     try {
       const instance = deps.find(id, owner);
       if (instance === undefined) throw moved(server, deps.node);
-      const connection = await instance.acquire(ended.signal);
+      const connection = await unlessAway(id, instance.acquire(ended.signal), () => moved(server, deps.node));
       // It may have found that another node runs it: that one is to be asked, not this.
       if (connection.far !== undefined || !deps.holds(instance.id)) throw moved(server, deps.node);
       channels.set(c, { instance, connection, requests: new Map() });

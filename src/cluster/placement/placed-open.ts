@@ -6,7 +6,7 @@ import { createSignal } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { OpenConnection, Opened } from "../../servers/instance/instance-deps.ts";
 import type { Closed, ConnectionEvents } from "../../servers/upstream/connection.ts";
-import type { ClusterStore } from "../../store/shared.ts";
+import type { ClusterStore, Taken } from "../../store/shared.ts";
 import type { Membership } from "../leases/node-membership.ts";
 import { moved } from "../peers/messages.ts";
 import type { PeerHost } from "../peers/peer-host.ts";
@@ -35,10 +35,12 @@ export interface PlacedDeps {
   readonly store: Pick<ClusterStore, "release">;
   readonly membership: Membership;
   readonly placement: Placement;
-  readonly host: Pick<PeerHost, "tellEvent">;
+  readonly host: Pick<PeerHost, "tellEvent" | "goAway">;
   readonly clock: Clock;
   /** Whose an instance is, by its id; null where everybody's. */
   readonly ownerOf: (instance: InstanceId) => string | null;
+  /** This node runs an instance from now on that another one ran. */
+  readonly onTaken: (instance: InstanceId, taken: Taken) => void;
 }
 
 /** One instance that this node has claimed. */
@@ -59,7 +61,7 @@ const lookMs = 20;
 const patienceMs = 10_000;
 
 export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
-  const { openHere, placement, clock } = deps;
+  const { openHere, placement, clock, membership, host } = deps;
   const holdings = new Map<string, Holding>();
   const claims = createClaims(deps, holdings);
 
@@ -70,13 +72,19 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
     for (;;) {
       await holdings.get(instance)?.gone;
       const place = await placement.place({ instance, server: server.slug, sinceMs }, signal);
-      if (place.kind === "here") return await claims.open(server, instance, options, signal);
+      if (place.kind === "here") {
+        if (place.taken !== undefined) deps.onTaken(instance, place.taken);
+        return await claims.open(server, instance, options, signal);
+      }
+      const back = host.goAway(instance);
       try {
         return await place.client.open(wanted, options.events, signal);
       } catch (error) {
         const isMoved = error instanceof GatewayError && error.code === "INSTANCE_MOVED";
         if (!isMoved || clock.monotonic() - sinceMs > patienceMs) throw error;
         await pause(clock);
+      } finally {
+        back();
       }
     }
   };
@@ -105,9 +113,14 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
       for (const [instance, { lose }] of holdings) if (!own.has(instance)) lose();
     },
     async handOver(signal) {
-      const waiting = [...holdings.values()];
+      const next = (): Holding | undefined => {
+        // Those that end are at the front, no more than are handed over at once.
+        for (const one of holdings.values()) if (!one.isParting) return one;
+        return undefined;
+      };
       const work = async (): Promise<void> => {
-        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await part(next, signal);
+        // A node that was made ready again keeps the rest.
+        for (let one = next(); one !== undefined && membership.isDraining; one = next()) await part(one, signal);
       };
       await Promise.all(Array.from({ length: mostPartings }, work));
     },

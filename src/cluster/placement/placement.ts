@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClusterStore, NodeKey } from "../../store/shared.ts";
+import type { ClusterStore, NodeKey, Taken } from "../../store/shared.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
@@ -8,7 +8,8 @@ import { Unreachable } from "../peers/peer-links.ts";
 
 /** Where an instance runs. */
 export type Place =
-  | { readonly kind: "here" }
+  /** `taken` where another node ran it. */
+  | { readonly kind: "here"; readonly taken?: Taken | undefined }
   /** That node runs it, or is to start it. */
   | { readonly kind: "far"; readonly node: string; readonly client: PeerClient };
 
@@ -51,7 +52,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
     if (!membership.isLeased) return fenced;
     const takesLapsed = clock.monotonic() - sinceMs > agreementMs;
     const claimed = await store.claim(instance, membership.me, { takesLapsed });
-    if (claimed.kind === "mine") return { kind: "here" };
+    if (claimed.kind === "mine") return { kind: "here", taken: claimed.taken };
     // A node that drains starts nothing more: the newest of the others does.
     const node = claimed.node ?? (membership.isDraining ? heirOf(membership, clock) : undefined);
     if (node === undefined) return { why: "no node answers for it yet", code: "NODE_SILENT" };

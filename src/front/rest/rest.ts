@@ -22,6 +22,7 @@ import { databaseOperations, ownerOperations } from "../../operations/gateway/da
 import { auditOperations } from "../../operations/records/audit-operations.ts";
 import { machineOperations } from "../../operations/gateway/machine-operations.ts";
 import { configOperations } from "../../operations/gateway/config-operations.ts";
+import { nodeOperations } from "../../operations/gateway/node-operations.ts";
 import { callOperations } from "../../operations/records/call-operations.ts";
 import { historyOperations, logOperations } from "../../operations/records/log-operations.ts";
 import { instanceOperations } from "../../operations/servers/instance-operations.ts";
@@ -137,6 +138,7 @@ export function createRoutes(deps: RestDeps, services = toServices(deps)): reado
     ...of(secretOperations),
     ...createUpkeepRoutes(deps),
     ...of(databaseOperations),
+    ...of(nodeOperations),
   ];
   return [...routes, ...createDocumentationRoutes(deps, routes)];
 }

@@ -45,10 +45,12 @@ export interface CallContext {
   /** Which way the request came in. */
   readonly via: Front;
   /**
-   * Milliseconds that it has waited so far, for its server's start and for a person. The only member that changes:
-   * every stage that waits adds to it, and it is told apart from the call's own time when it is recorded.
+   * Milliseconds that it has waited so far, for its server's start and for a person. Every stage that waits adds to
+   * it, and it is told apart from the call's own time when it is recorded.
    */
   waitedMs: number;
+  /** The other node that it was sent to, where one runs the server. This and `waitedMs` alone change. */
+  node?: string;
   /** The client's connection; undefined when the request did not come over a session or stdio. */
   readonly connected?: ConnectedClient | undefined;
   /** The client's `_meta` to pass on, without the keys that the protocol defines; undefined when nothing is left. */

@@ -91,6 +91,8 @@ export type GatewayEvent =
        * failure.
        */
       readonly outcome: string;
+      /** The node of the cluster that runs the instance, where that is another one. */
+      readonly node?: string | undefined;
       /** Of the trace that the request belongs to, 32 hex digits; undefined while traces are off. */
       readonly traceId?: string | undefined;
     })
@@ -230,6 +232,24 @@ export type GatewayEvent =
       readonly tokens: number;
     })
   | { readonly type: "gateway.listening"; readonly atMs: number; readonly address: string }
+  /** What became of a node of the cluster, as the node sees it that tells it. */
+  | {
+      readonly type: "node.joined" | "node.draining" | "node.left" | "node.fenced" | "node.silent";
+      readonly atMs: number;
+      readonly node: string;
+      /** Where other nodes reach it. */
+      readonly address: string;
+      readonly version: string;
+    }
+  /** A node runs an instance that another one ran. */
+  | (AboutInstallation & {
+      readonly type: "instance.moved";
+      readonly node: string;
+      /** Undefined where that node handed it over. */
+      readonly from: string | undefined;
+      /** `lapsed`: the other node's lease had run out. */
+      readonly why: "handed over" | "dead" | "lapsed";
+    })
   | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
 
 interface AboutInstance {

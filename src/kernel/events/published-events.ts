@@ -49,6 +49,12 @@ export const publishedEvents: Readonly<Record<PublishedType, string>> = Object.f
   "auth.login": "somebody has logged in at a server, and the login is used",
   "auth.token.issued": "a token for one instance was made",
   "auth.token.revoked": "somebody's tokens for one instance were taken back",
+  "node.joined": "a node of the cluster takes part: it is new, or was drained and is ready again",
+  "node.draining": "a node hands over what it runs",
+  "node.left": "a node has ended, or was found dead",
+  "node.fenced": "this node has lost its lease, and has ended what it ran",
+  "node.silent": "nothing was heard of a node for as long as its lease was",
+  "instance.moved": "a node runs an instance that another one ran",
   "gateway.listening": "the gateway accepts requests",
   "gateway.stopping": "the gateway is stopping",
 });

@@ -416,6 +416,19 @@ export const failures = {
     retry: true,
     hint: "Call again in a few seconds: another node takes over when the lease of the silent one has run out.",
   },
+  NO_CLUSTER: {
+    http: 409,
+    rpc: -31197,
+    retry: false,
+    hint: "A gateway is a node where toolyard.cluster is set, beside toolyard.database: see docs/scale.md.",
+  },
+  NODE_UNKNOWN: { http: 404, rpc: -31198, retry: false, hint: "`toolyard nodes` and GET /api/nodes list the nodes." },
+  NODE_ALONE: {
+    http: 409,
+    rpc: -31199,
+    retry: false,
+    hint: "Start another node first, or make one ready again: `toolyard drain NODE --resume`.",
+  },
   UPSTREAM_PROTOCOL: {
     http: 502,
     rpc: -31052,

@@ -48,6 +48,7 @@ const serverStatus = z
       })
       .nullable()
       .describe("Of a server with several processes or addresses, or a breaker, while it is connected."),
+    node: schemas.nullableText.describe("The node of the cluster that runs it; null in a gateway that is alone."),
     oddities: schemas.oddities,
   })
   .meta({ id: "ServerStatus" });

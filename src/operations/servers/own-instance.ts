@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Instance } from "../../servers/instance/instance.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../kernel/principal.ts";
+import * as schemas from "../schemas.ts";
 import { requireScope } from "../../engine/policy/scopes.ts";
 import type { Services } from "../services.ts";
 import type { OperationRequest } from "../operation.ts";
@@ -23,6 +24,7 @@ export const instanceSchema = z
     dormant: z.boolean(),
     reason: z.string(),
     toolCount: z.int(),
+    node: schemas.nullableText.describe("The node of the cluster that runs it; null in a gateway that is alone."),
     ...endpointSchema,
   })
   .meta({ id: "Instance" });
@@ -85,6 +87,7 @@ export function describeInstance(
     dormant,
     reason: services.redact(reason),
     toolCount: view.server(instance.server.slug)?.tools.length ?? 0,
+    node: services.nodeOf(instance),
     ...endpointOf(instance, request),
   };
 }

@@ -35,6 +35,16 @@ export interface MetricsOptions {
   readonly figures: () => GatewayFigures;
   /** Of the store of records, while there is one. */
   readonly storeFigures?: (() => StoreFigures | undefined) | undefined;
+  /** The nodes of the cluster, where there is one. */
+  readonly nodes?: (() => readonly NodeFigures[] | undefined) | undefined;
+}
+
+/** A node of the cluster, as this one sees it. */
+export interface NodeFigures {
+  readonly isThis: boolean;
+  readonly state: string;
+  readonly leaseLeftMs: number;
+  readonly instances: number;
 }
 
 interface MeasuredInstance {
@@ -55,6 +65,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         ...readMetrics(meters, options),
         ...readGatewayFigures(options.figures()),
         ...readStoreFigures(options.storeFigures?.()),
+        ...readNodes(options.nodes?.()),
         ...runtime.read(),
       ];
       return { text: toMetricsText(metrics), contentType: metricsType };
@@ -150,6 +161,22 @@ function readStoreFigures(figures: StoreFigures | undefined): readonly Metric[] 
   ];
 }
 
+/** As metrics; none in a gateway that is alone. The lease and the instances are those of this node. */
+function readNodes(nodes: readonly NodeFigures[] | undefined): readonly Metric[] {
+  if (nodes === undefined) return [];
+  const states = countStatuses(nodes.map(({ state }) => ({ status: state })));
+  const own = nodes.find(({ isThis }) => isThis);
+  return [
+    gauge(
+      "toolyard_cluster_nodes",
+      "Nodes by state.",
+      states.map(({ labels, value }) => ({ labels: { state: labels["status"] ?? "" }, value })),
+    ),
+    gauge("toolyard_cluster_lease_left_seconds", "The rest of this node's lease.", (own?.leaseLeftMs ?? 0) / 1_000),
+    gauge("toolyard_cluster_instances", "Instances that this node runs.", own?.instances ?? 0),
+  ];
+}
+
 /** Counters and durations of events. No label contains a tool or a person, so that their number stays limited. */
 interface EventMeters {
   count(event: GatewayEvent): void;
@@ -197,10 +224,13 @@ function createEventMeters(): EventMeters {
   const loadErrors = createCounts(["code"]);
   const bareNames = createCounts(["migrated"]);
   const oddities = createCounts(["kind"]);
+  const forwarded = createCounts(["outcome"]);
+  const takeovers = createCounts(["why"]);
 
   function count(event: GatewayEvent): void {
     switch (event.type) {
       case "mcp.request.logs":
+        if (event.node !== undefined) forwarded.add([event.outcome]);
         calls.add([event.server, methods.has(event.method) ? event.method : "other", event.outcome]);
         return callTime.add([event.server], event.durationMs / 1_000);
       case "mcp.server.crashed":
@@ -227,6 +257,8 @@ function createEventMeters(): EventMeters {
         return bareNames.add([String(event.migrated)]);
       case "upstream.oddity":
         return oddities.add([event.kind]);
+      case "instance.moved":
+        return takeovers.add([event.why]);
       default:
         return undefined;
     }
@@ -262,6 +294,16 @@ function createEventMeters(): EventMeters {
       },
       { name: "toolyard_bare_names_total", help: "Calls by a deprecated bare name.", counts: bareNames },
       { name: "toolyard_upstream_oddities_total", help: "Deviations of servers from the protocol.", counts: oddities },
+      {
+        name: "toolyard_cluster_forwarded_total",
+        help: "Requests to servers that another node runs, by outcome.",
+        counts: forwarded,
+      },
+      {
+        name: "toolyard_cluster_takeovers_total",
+        help: "Instances that this node took over: handed over, or of a node that is dead or whose lease had lapsed.",
+        counts: takeovers,
+      },
     ],
     histograms: [
       { name: "toolyard_call_duration_seconds", help: "Time that a request to a server took.", durations: callTime },

@@ -152,6 +152,7 @@ function createRecorder({ clock, events, traces, recordCall }: RecordEndDeps): {
       cutTokens: cutTokensOf(ended),
       serverCode: serverCodeOf(ended),
       outcome: outcomeWord(ended),
+      node: context.node,
       traceId: traces?.current === undefined ? undefined : traceIdOf(context),
     };
   }

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Claimed, ClusterStore, NodeKey, NodeRow } from "../../shared.ts";
+import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken } from "../../shared.ts";
 import type { PgModule } from "./postgres-dialect.ts";
 import { openPlainPool } from "./postgres-link.ts";
 
@@ -29,7 +29,12 @@ const nodeColumns = `n.id, n.epoch::float8 as epoch, n.address, n.state, n.info,
 /** A node whose row says that it lives. `$4`: whether one whose lease has run out does not. */
 const lives = `n.state <> 'dead' and (not $4::boolean or n.until + interval '${graceMs} ms' > clock_timestamp())`;
 
+/** Who had it comes from the row as it was before. */
 const claimSql = `
+  with before as (
+    select o.node, o.heir, n.epoch = o.node_epoch and n.state <> 'dead' as lives from ${schema}.owners o
+    left join ${schema}.nodes n on n.id = o.node where o.instance = $1)
+  , claimed as (
   insert into ${schema}.owners as o (instance, node, node_epoch, epoch)
   select $1, $2, $3, 1 where exists (
     select 1 from ${schema}.nodes n
@@ -42,7 +47,8 @@ const claimSql = `
     or o.node is null and (o.heir is null or o.heir = $2 or not exists (
       select 1 from ${schema}.nodes n
       where n.id = o.heir and n.state = 'ready' and n.until > clock_timestamp()))
-  returning o.epoch::float8 as epoch`;
+  returning o.epoch::float8 as epoch)
+  select claimed.epoch, before.node as "from", before.heir, before.lives from claimed left join before on true`;
 
 const ownerSql = `
   select ${nodeColumns} from ${schema}.owners o
@@ -89,9 +95,9 @@ export function openClusterDatabase(
       return { isMine: row?.mine === 1, owned: row?.owned ?? 0, nodes: row?.nodes ?? [] };
     },
     async claim(instance, { id, epoch }, { takesLapsed }): Promise<Claimed> {
-      const claimed = await pool.query<{ epoch: number }>(claimSql, [instance, id, epoch, takesLapsed]);
+      const claimed = await pool.query<ClaimedRow>(claimSql, [instance, id, epoch, takesLapsed]);
       const [mine] = claimed.rows;
-      if (mine !== undefined) return { kind: "mine", epoch: mine.epoch };
+      if (mine !== undefined) return { kind: "mine", epoch: mine.epoch, ...takenBy(id, mine) };
       const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
       return { kind: "taken", node: rows[0] };
     },
@@ -114,6 +120,20 @@ export function openClusterDatabase(
     },
     close: async () => await pool.end(),
   };
+}
+
+interface ClaimedRow {
+  readonly epoch: number;
+  readonly from: string | null;
+  readonly heir: string | null;
+  readonly lives: boolean | null;
+}
+
+/** A new life of the same node takes nothing from another one. */
+function takenBy(id: string, { from, heir, lives: isAlive }: ClaimedRow): { readonly taken?: Taken } {
+  if (from === id || (from === null && heir === null)) return {};
+  if (from === null) return { taken: { from: undefined, why: "handed over" } };
+  return { taken: { from, why: isAlive === true ? "lapsed" : "dead" } };
 }
 
 /** Makes the tables where they are not there, and removes rows of no use. */

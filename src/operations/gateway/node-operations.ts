@@ -1,0 +1,93 @@
+import * as z from "zod";
+import type { NodeOrder } from "../../cluster/peers/messages.ts";
+import type { NodeDesk, SeenNode } from "../../cluster/peers/node-desk.ts";
+import { gatewayAdmin, gatewayReading } from "../../engine/policy/rights.ts";
+import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { operation, type Operation } from "../operation.ts";
+import { requireOwner } from "../request/manager.ts";
+import { answers } from "../responses.ts";
+import * as schemas from "../schemas.ts";
+import type { Services } from "../services.ts";
+import { noteUpkeep } from "./database-operations.ts";
+
+const tag = "Gateway";
+
+const nodeSchema = z
+  .object({
+    id: z.string(),
+    this: z.boolean().describe("Whether it is the node that answers."),
+    state: z
+      .enum(["ready", "draining", "dead", "silent"])
+      .describe("`silent`: its lease has run out, and no one has proved that it ended."),
+    version: z.string(),
+    address: z.string().describe("Where other nodes reach it."),
+    started: z.iso.datetime(),
+    leaseLeftMs: z.int().describe("The rest of its lease; 0 where it has none."),
+    instances: z.int().describe("That it runs."),
+    config: z.string().describe("SHA-256 of its servers and rules of calls, in hex."),
+    differs: z.boolean().describe("Whether that is not the configuration of the node that answers."),
+  })
+  .meta({ id: "ClusterNode" });
+
+const nodeList = z.object({ nodes: z.array(nodeSchema) }).meta({ id: "ClusterNodeList" });
+
+/** Throws NO_CLUSTER. */
+function requireNodes({ nodes }: Pick<Services, "nodes">): NodeDesk {
+  const desk = nodes();
+  if (desk === undefined) throw new GatewayError("NO_CLUSTER", "this gateway is no node of a cluster");
+  return desk;
+}
+
+function toJson({ isThis, startedAtMs, ...node }: SeenNode): z.output<typeof nodeSchema> {
+  const { id, state, version, address, leaseLeftMs, instances, config, differs } = node;
+  const started = new Date(startedAtMs).toISOString();
+  return { id, this: isThis, state, version, address, started, leaseLeftMs, instances, config, differs };
+}
+
+export const listNodes = operation({
+  route: "GET /api/nodes",
+  right: gatewayReading,
+  id: "listNodes",
+  tag,
+  summary: "The nodes of the cluster",
+  description: "As the node that answers last heard of the others, which is a fifth of a lease ago at most.",
+  responses: answers(nodeList, "Every node, those that ended within the last hour included.", [409]),
+  run(services) {
+    const nodes = requireNodes(services).list().map(toJson);
+    return { nodes: nodes.toSorted((a, b) => a.id.localeCompare(b.id)) };
+  },
+});
+
+const orders = [
+  {
+    name: "drain",
+    summary: "Have a node hand over what it runs, and take nothing new",
+    description:
+      "It is answered when the node has agreed. Calls that run there are answered first, for as long as " +
+      "`instances.drainTimeoutMs` says. The node goes on serving its clients, but `/readyz` says 503.",
+  },
+  { name: "resume", summary: "Have a node that was drained take part again", description: "Servers do not move back." },
+] as const satisfies readonly { readonly name: NodeOrder; readonly summary: string; readonly description: string }[];
+
+function orderNode<Name extends NodeOrder>(name: Name, { summary, description }: (typeof orders)[number]) {
+  return operation({
+    route: `POST /api/nodes/{id}/${name}`,
+    right: gatewayAdmin,
+    params: z.object({ id: schemas.name }),
+    id: `${name}Node`,
+    ...{ tag, summary, description },
+    responses: answers(nodeSchema, "The node, as it is then.", [404, 409, 503]),
+    async run(services, request) {
+      requireOwner(services, request);
+      const desk = requireNodes(services);
+      await noteUpkeep(services, request, `node.${name}`, request.params.id);
+      return toJson(await desk.order(request.params.id, name));
+    },
+  });
+}
+
+export const drainNode = orderNode("drain", orders[0]);
+export const resumeNode = orderNode("resume", orders[1]);
+
+/** The nodes of a cluster, for those who run it. */
+export const nodeOperations: readonly Operation[] = [listNodes, drainNode, resumeNode];
