@@ -134,6 +134,9 @@ const groups = [
       NODE_FENCED:
         "This node of a cluster has no lease, because it could not reach the database, or it cannot ask who runs the server.",
       NODE_SILENT: "The node that runs the server does not answer, and its lease has not run out yet.",
+      NO_CLUSTER: "Something was asked about the nodes of a cluster, and the gateway is none.",
+      NODE_UNKNOWN: "No node of the cluster has that name, or it has ended.",
+      NODE_ALONE: "A node was to be drained, and no other one is ready.",
       UPSTREAM_CLOSED:
         "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",

@@ -62,6 +62,7 @@ export const siteMap = [
       ["docs/team-servers.md", "Servers of teams"],
       ["docs/safety-for-teams.md", "Safety for teams"],
       ["docs/team-database.md", "Running it for teams"],
+      ["docs/scale.md", "Several gateways as one cluster"],
       ["docs/single-sign-on.md", "Single sign-on"],
       ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],

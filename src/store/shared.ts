@@ -101,6 +101,8 @@ export interface ClusterStore {
   release(instance: string, mine: NodeKey, heir: string | undefined): Promise<void>;
   /** The instances that the database says are this node's. */
   owned(mine: NodeKey): Promise<readonly string[]>;
+  /** How many connections the database takes, from all. */
+  maxConnections(): Promise<number>;
   /** That life of a node is over. */
   markDead(node: NodeKey): Promise<void>;
   close(): Promise<void>;

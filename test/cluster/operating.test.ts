@@ -36,6 +36,7 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
   /** Node one runs the server. */
   beforeEach(async () => {
     for (const name of ["one", "two"]) await ask(at("one"), "POST", `/api/nodes/${name}/resume`);
+    for (const name of ["one", "two"] as const) await untilState(name, "ready");
     if ((await runner(at("one"))) === "one") return;
     await callAt(at("one"), "count");
     if ((await runner(at("one"))) === "one") return;
@@ -148,6 +149,23 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
     expect([last.code, last.stderr]).toEqual([1, expect.stringContaining("no other node is ready")]);
     expect((await typed("drain", "one", "--resume")).stdout).toBe("one takes part again\n");
     expect((await typed("drain")).code).toBe(2);
+  });
+
+  test("the doctor finds an address that no one listens at, and too few connections for the nodes", async () => {
+    const good = await typed("doctor", "--json");
+    expect(good.stdout).toContain("nodes of the cluster: one (ready), two (ready)");
+    expect(good.stdout).toContain("PostgreSQL takes 40 connections, and 2 nodes may need 42");
+    expect(good.stdout).not.toMatch(/cannot be reached at|TOOLYARD_KEY/);
+    const lost = await nodes.start("lost", { cluster: { advertise: "127.0.0.1:1" } });
+    await until(async () => (await listed("two")).some(({ id }) => id === "lost"));
+    const config = ["--config", at("two").configFile, "--data-dir", dataOf(at("two"))];
+    const bad = await runCommand(["doctor", ...config], {
+      YARD_DATABASE: nodes.database,
+      TOOLYARD_KEY: "a passphrase",
+    });
+    await lost.stop();
+    expect(bad.stdout).toMatch(/the node lost cannot be reached at 127\.0\.0\.1:1/);
+    expect(bad.stdout).toContain("TOOLYARD_KEY is no 32 bytes in base64");
   });
 
   test("unknown nodes are refused, and what was ordered is in the audit", async () => {

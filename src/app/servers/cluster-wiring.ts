@@ -11,7 +11,7 @@ import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts"
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement } from "../../cluster/placement/placement.ts";
-import type { ClientNote, InstanceOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
+import type { ClientNote, InstanceOrder, NodeOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -138,10 +138,8 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
     },
   });
   const host = createPeerHost({
-    node: about.id,
+    ...{ node: about.id, isStopping: () => membership.isDraining, holds: (instance) => placed.holds(instance) },
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
-    holds: (instance) => placed.holds(instance),
-    isStopping: () => membership.isDraining,
     async tell(asked) {
       if ("instance" in asked) return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
@@ -167,13 +165,9 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
   });
   const life = { isStopping: false };
   const desk = createNodeDesk({
-    ...{ membership, clock, info, reach: reaching.reach },
+    ...{ membership, clock, info, reach: reaching.reach, maxConnections: store.maxConnections },
     ...{ address: () => about.address, isStopping: () => life.isStopping },
-    carryOut: (order) => {
-      if (order === "resume") return void membership.resume();
-      const patience = abortAfter(config().settings.instances.drainTimeoutMs);
-      void membership.drain().then(async () => await placed.handOver(patience));
-    },
+    carryOut: carryOutBy(config, membership, placed),
   });
   membership.onFenced(placed.loseAll);
   membership.onFenced(() => teller.fenced(about.address));
@@ -207,6 +201,15 @@ function createTeller({ events, clock, version, find, ownerOf }: ClusterDeps, me
       const about = find(instance, ownerOf(instance))?.about();
       if (about !== undefined) events.emit({ ...about, type: "instance.moved", node: me, ...taken });
     },
+  };
+}
+
+/** Handing over takes as long as calls run: it goes on after the order was answered. */
+function carryOutBy(config: () => Config, membership: Membership, placed: PlacedInstances) {
+  return (order: NodeOrder): void => {
+    if (order === "resume") return void membership.resume();
+    const patience = abortAfter(config().settings.instances.drainTimeoutMs);
+    void membership.drain().then(async () => await placed.handOver(patience));
   };
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isOn } from "../../config/given.ts";
 import { toGatewayError } from "../../kernel/failures/gateway-error.ts";
 import { plainText } from "../../kernel/text/plain-text.ts";
+import type { listNodes } from "../../operations/gateway/node-operations.ts";
 import type { checkDatabases } from "../../operations/gateway/database-operations.ts";
 import {
   broken,
@@ -100,6 +101,12 @@ function asSeen(holder: GatewayHolder): SeenGateway {
     async people() {
       return await gateway.ask<typeof showPeopleHealth>("GET /api/system/people", {}).catch((error: unknown) => {
         if (toGatewayError(error).code === "CONFIG_INVALID") return undefined;
+        throw error;
+      });
+    },
+    async cluster() {
+      return await gateway.ask<typeof listNodes>("GET /api/nodes", {}).catch((error: unknown) => {
+        if (toGatewayError(error).code === "NO_CLUSTER") return undefined;
         throw error;
       });
     },

@@ -29,6 +29,8 @@ export interface NodeDesk {
    * DRAINING where that node is being stopped.
    */
   order(id: string, order: NodeOrder): Promise<SeenNode>;
+  /** How many connections the database takes. Rejects while it is away. */
+  maxConnections(): Promise<number>;
   /** Does what another node asks for. */
   take(order: NodeOrder): NodeAnswer;
 }
@@ -45,6 +47,7 @@ export interface NodeDeskDeps {
   /** Carries the order out at this node, and returns at once: handing over takes as long as calls run. */
   readonly carryOut: (order: NodeOrder) => void;
   readonly isStopping: () => boolean;
+  readonly maxConnections: NodeDesk["maxConnections"];
 }
 
 /** A node that takes longer to say yes has something else to do. */
@@ -108,6 +111,7 @@ export function createNodeDesk(deps: NodeDeskDeps): NodeDesk {
       if ("refused" in take(order)) throw stopping(id);
       return see(node);
     },
+    maxConnections: deps.maxConnections,
     take,
   };
 }

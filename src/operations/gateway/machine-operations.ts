@@ -2,6 +2,7 @@ import * as z from "zod";
 import { findClient } from "../../config/clients/table/client-table.ts";
 import { gatewayAdmin } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { seeNodes } from "./node-operations.ts";
 import type { Finding, SeenGateway } from "../machine/doctor/doctor-finding.ts";
 import { operation, type Operation, type OperationRequest } from "../operation.ts";
 import { peopleStanding } from "../people/account-operations.ts";
@@ -245,6 +246,7 @@ async function seeGateway(services: Services, request: OperationRequest): Promis
     ...{ pid: status.pid ?? process.pid, url: status.addresses[0] ?? null, version: services.version },
     status: async () => await Promise.resolve(status),
     people: async () => await Promise.resolve(services.people() === undefined ? undefined : peopleStanding(services)),
+    cluster: async () => (services.nodes() === undefined ? undefined : await seeNodes(services)),
     async databases() {
       await noteUpkeep(services, request, "state.check");
       return await services.upkeep.check();

@@ -29,7 +29,15 @@ const nodeSchema = z
   })
   .meta({ id: "ClusterNode" });
 
-const nodeList = z.object({ nodes: z.array(nodeSchema) }).meta({ id: "ClusterNodeList" });
+const nodeList = z
+  .object({
+    nodes: z.array(nodeSchema),
+    maxConnections: z
+      .int()
+      .nullable()
+      .describe("That PostgreSQL takes; null while it is away. Each node needs up to 11."),
+  })
+  .meta({ id: "ClusterNodeList" });
 
 /** Throws NO_CLUSTER. */
 function requireNodes({ nodes }: Pick<Services, "nodes">): NodeDesk {
@@ -52,11 +60,16 @@ export const listNodes = operation({
   summary: "The nodes of the cluster",
   description: "As the node that answers last heard of the others, which is a fifth of a lease ago at most.",
   responses: answers(nodeList, "Every node, those that ended within the last hour included.", [409]),
-  run(services) {
-    const nodes = requireNodes(services).list().map(toJson);
-    return { nodes: nodes.toSorted((a, b) => a.id.localeCompare(b.id)) };
-  },
+  run: async (services) => await seeNodes(services),
 });
+
+/** The cluster, as the API tells it. Rejects with NO_CLUSTER. */
+export async function seeNodes(services: Pick<Services, "nodes">): Promise<z.output<typeof nodeList>> {
+  const desk = requireNodes(services);
+  const nodes = desk.list().map(toJson);
+  const maxConnections = await desk.maxConnections().catch(() => null);
+  return { nodes: nodes.toSorted((a, b) => a.id.localeCompare(b.id)), maxConnections };
+}
 
 const orders = [
   {

@@ -32,6 +32,20 @@ export interface SeenGateway extends Pick<GatewayHolder, "pid" | "url" | "versio
   /** Undefined where it has no people of its own. */
   people(): Promise<PeopleStanding | undefined>;
   databases(): Promise<readonly SeenDatabase[]>;
+  /** Undefined where it is no node of a cluster. */
+  cluster(): Promise<SeenCluster | undefined>;
+}
+
+/** The nodes of a cluster, as the gateway sees them. */
+export interface SeenCluster {
+  readonly nodes: readonly {
+    readonly id: string;
+    readonly state: string;
+    readonly address: string;
+    readonly differs: boolean;
+  }[];
+  /** Of PostgreSQL; null where it could not be asked. */
+  readonly maxConnections: number | null;
 }
 
 /** Whether people can get in, and how. */

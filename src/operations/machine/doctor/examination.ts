@@ -8,6 +8,7 @@ import type { ClientsAsk } from "./doctor-clients.ts";
 import { broken, doubtful, type Finding, fine, type SeenGateway } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort, checkSandbox } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus } from "./doctor-servers.ts";
+import { checkCluster, checkClusterKey } from "./doctor-cluster.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { checkOtherUsers } from "./machine-users.ts";
 import { mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
@@ -73,6 +74,7 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const { place, tell, signal, during } = asked;
   const dataDir = dataDirectoryOf(config, place);
   tell(...(await checkDataDirectory(dataDir)));
+  tell(...checkClusterKey(config, place.env));
   const gateway = await asked.gateway();
   if (gateway === undefined) tell(await checkPort(config), ...((await asked.unserved?.(config)) ?? []));
   const others = await checkOtherUsers(config);
@@ -90,6 +92,9 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
     tell(...(await examineGateway(gateway, place, new Set([...told].map(toSlug)))));
     const lookAtPeople = async () => await checkTeam(gateway, place.env, signal);
     tell(...(await during("Asking the gateway of its people", lookAtPeople)));
+    const cluster = await gateway.cluster();
+    if (cluster !== undefined)
+      tell(...(await during("Asking for the other nodes", async () => await checkCluster(cluster, signal))));
   }
   const servers = used.filter(({ key }) => !told.has(key));
   const startMs = await asked.start?.({ config, dataDir, isRunning: gateway !== undefined, servers });

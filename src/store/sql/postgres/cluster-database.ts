@@ -115,6 +115,10 @@ export function openClusterDatabase(
       );
       return rows.map(({ instance }) => instance);
     },
+    async maxConnections() {
+      const { rows } = await pool.query<{ most: number }>("select current_setting('max_connections')::int as most");
+      return rows[0]?.most ?? 0;
+    },
     async markDead({ id, epoch }: NodeKey) {
       await pool.query(`update ${schema}.nodes set state = 'dead' where id = $1 and epoch = $2::bigint`, [id, epoch]);
     },

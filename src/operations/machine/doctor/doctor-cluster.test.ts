@@ -1,0 +1,22 @@
+import { createServer, type AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { checkCluster } from "./doctor-cluster.ts";
+
+const never = new AbortController().signal;
+
+test("too few connections, and nodes that differ, are found; what is dead is not asked for", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const node = (id: string, facts: object = {}) => ({ id, state: "ready", address, differs: false, ...facts });
+  const nodes = [node("one"), node("two", { differs: true }), node("old", { state: "dead", address: "127.0.0.1:1" })];
+  const kinds = async (maxConnections: number | null) =>
+    (await checkCluster({ nodes, maxConnections }, never)).map(({ kind, what }) => `${kind}: ${what}`);
+  const differs =
+    "warn: the node two has other servers or rules of calls in its configuration than the node that was asked";
+  const cluster = "ok: nodes of the cluster: one (ready), two (ready)";
+  expect(await kinds(42)).toEqual([cluster, differs]);
+  expect(await kinds(null)).toEqual([cluster, differs]);
+  expect(await kinds(41)).toEqual([cluster, differs, "warn: PostgreSQL takes 41 connections, and 2 nodes may need 42"]);
+  server.close();
+});
