@@ -13,7 +13,7 @@ interface Seen {
 
 /**
  * Tells what became of nodes from one look to the next. At the first one only this node is new: the others were there
- * before. A life of a node ends once: what is dead and was said to have left is never said to be silent.
+ * before. A life of a node ends once: one that has left is never said to be silent.
  */
 export function createNodeChanges(me: string): (nodes: readonly KnownNode[], nowMs: number) => NodeChange[] {
   let before: ReadonlyMap<string, Seen> | undefined;
