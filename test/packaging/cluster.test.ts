@@ -17,7 +17,13 @@ async function settingsOf(file: string, env: Readonly<Record<string, string>>): 
   const home = join(tmpdir(), "no-such-home");
   const homeDirectories = { config: home, data: home, old: home };
   const all = { TOOLYARD_DATABASE: "postgres://toolyard:x@postgres/toolyard", TOOLYARD_TOKEN_HASH: hash, ...env };
-  const { settings } = await loadConfig({ file: join(folder, file), cwd: home, homeDirectories, env: all, flags: {} } as never);
+  const { settings } = await loadConfig({
+    file: join(folder, file),
+    cwd: home,
+    homeDirectories,
+    env: all,
+    flags: {},
+  } as never);
   return settings;
 }
 
