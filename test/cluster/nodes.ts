@@ -7,7 +7,7 @@ import { startPostgres, type Postgres } from "../harness/postgres.ts";
 import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 
-export const effectsServer = fileURLToPath(new URL("../servers/effects-server.mjs", import.meta.url));
+export const effectsServer = fileURLToPath(new URL("../../test/servers/effects-server.mjs", import.meta.url));
 export const clusterKey = Buffer.alloc(32, 7).toString("base64");
 
 export interface Nodes extends AsyncDisposable {
@@ -24,6 +24,7 @@ export interface NodeOptions {
   readonly settings?: object;
   readonly cluster?: object;
   readonly env?: Readonly<Record<string, string>>;
+  readonly main?: string;
 }
 
 export interface Effect {
@@ -50,7 +51,8 @@ export async function startNodes(servers?: Readonly<Record<string, object>>): Pr
       const toolyard = { database: "${env:YARD_DATABASE}", cluster, ...more.settings };
       const config = { mcpServers: more.servers ?? servers ?? usual, toolyard };
       const env = { YARD_DATABASE: database, TOOLYARD_KEY: clusterKey, ...more.env };
-      const gateway = await startGateway({ directory: folder, config, env });
+      const { main } = more;
+      const gateway = await startGateway({ directory: folder, config, env, ...(main === undefined ? {} : { main }) });
       started.push(gateway);
       // On a busy machine a call comes before the tools are known.
       if (config.mcpServers === usual)

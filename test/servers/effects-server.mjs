@@ -1,9 +1,10 @@
 // A server that writes down each effect, with the process that had it: `EFFECTS` is the file. It counts, so that two
-// processes of it have two states; it sleeps, asks, reports progress, and announces changes of its list.
+// processes of it have two states; it sleeps, asks, reports progress, and announces changes of its list. With a name in
+// `INSTANCE`, each line has it, and each process begins with a line of its own: the order of lines is the order of time.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const { EFFECTS } = process.env;
+const { EFFECTS, INSTANCE } = process.env;
 let count = 0;
 let asked = 0;
 let extra = false;
@@ -19,7 +20,7 @@ const tool = (name, properties = {}) => ({
 });
 const tools = () => [
   tool("count"),
-  tool("note", { id: { type: "string" } }),
+  tool("note", { id: { type: "string" }, ms: { type: "number" } }),
   tool("sleep", { ms: { type: "number" }, id: { type: "string" } }),
   tool("big", { bytes: { type: "number" } }),
   tool("size", { text: { type: "string" } }),
@@ -31,13 +32,21 @@ const tools = () => [
 ];
 
 function note(id) {
-  if (EFFECTS !== undefined) appendFileSync(EFFECTS, `${JSON.stringify({ id, pid: process.pid, at: Date.now() })}\n`);
+  write({ id });
 }
+
+function write(about) {
+  const line = { ...about, ...(INSTANCE && { instance: INSTANCE }), pid: process.pid, at: Date.now() };
+  if (EFFECTS !== undefined) appendFileSync(EFFECTS, `${JSON.stringify(line)}\n`);
+}
+
+if (INSTANCE !== undefined) write({ began: process.ppid });
 
 const calls = {
   count: () => text({ count: (count += 1), pid: process.pid }),
-  note({ id }) {
+  async note({ id, ms }) {
     note(id);
+    if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
     return text({ id, pid: process.pid });
   },
   async sleep({ ms, id }, { signal }) {

@@ -1,0 +1,210 @@
+import { modernRpc, send, type RawAnswer } from "../../harness/rpc.ts";
+import { post } from "../../harness/rest.ts";
+import { instanceNames, type TrialNode } from "./world.ts";
+
+/** One call, and what became of it. */
+export interface Call {
+  readonly id: string;
+  readonly instance: string;
+  readonly way: Way;
+  readonly node: string;
+  readonly sentMs: number;
+  endedMs: number;
+  /** `acked`, or what the caller was told. */
+  outcome: string;
+}
+
+export const ways = ["modern", "session", "rest", "session"] as const;
+export type Way = (typeof ways)[number];
+
+/** Gives each call to the next node that says it is ready, as a load balancer does. */
+export interface Balancer extends Disposable {
+  /** The node, or undefined where none answers. */
+  next(): TrialNode | undefined;
+  /** Its port was closed: nothing more for it until it says it is ready again. */
+  noteGone(node: TrialNode): void;
+}
+
+const lookMs = 200;
+
+export function createBalancer(nodes: readonly TrialNode[]): Balancer {
+  /** 200 where it is ready; undefined where it does not answer. */
+  const states = new Map<TrialNode, number | undefined>();
+  let turn = 0;
+  let isOver = false;
+
+  async function watch(node: TrialNode): Promise<void> {
+    while (!isOver) {
+      const look = async () => await send(`${node.gateway.url}/readyz`, { method: "GET" });
+      const answer = node.isRunning ? await within(look(), 1_000).catch(() => undefined) : undefined;
+      states.set(node, answer?.status);
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
+  }
+  for (const node of nodes) void watch(node);
+
+  return {
+    next() {
+      const ready = nodes.filter((node) => states.get(node) === 200);
+      // Where none is ready, those that answer are better than none.
+      const some = ready.length > 0 ? ready : nodes.filter((node) => states.get(node) !== undefined);
+      turn += 1;
+      return some[turn % some.length];
+    },
+    noteGone: (node) => void states.set(node, undefined),
+    [Symbol.dispose]() {
+      isOver = true;
+    },
+  };
+}
+
+/** The value, or undefined where it takes longer. */
+async function within<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), limitMs)));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export interface Load {
+  readonly calls: readonly Call[];
+  /** Sessions that a node did not know. */
+  readonly sessionsLost: number;
+  /** Sends nothing more, and waits for what was sent. */
+  stop(): Promise<void>;
+}
+
+export interface LoadOptions {
+  readonly nodes: readonly TrialNode[];
+  readonly callsPerSecond: number;
+  /** How long each call takes after its effect. */
+  readonly holdMs: number;
+  readonly nowMs: () => number;
+}
+
+const sessionCount = 12;
+/** A caller gives up then: longer than a gateway looks for where a server runs. */
+const callLimitMs = 25_000;
+const tickMs = 10;
+
+/** Calls at a steady rate, however long they take: to all servers in turn, over all ways. */
+export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOptions): Promise<Load> {
+  const balancer = createBalancer(nodes);
+  const calls: Call[] = [];
+  const running = new Set<Promise<void>>();
+  const sessions = createSessions(balancer);
+  await sessions.open();
+
+  function begin(at: number): void {
+    const instance = instanceNames[at % instanceNames.length] as string;
+    const way = ways[Math.floor(at / instanceNames.length) % ways.length] as Way;
+    const call: Call = { id: `c${at}-`, instance, way, node: "", sentMs: nowMs(), endedMs: 0, outcome: "unanswered" };
+    calls.push(call);
+    const done = perform(call).finally(() => {
+      call.endedMs = nowMs();
+      running.delete(done);
+    });
+    running.add(done);
+  }
+
+  async function perform(call: Call): Promise<void> {
+    for (let tries = 1; tries <= nodes.length + 1; tries += 1) {
+      const node = balancer.next();
+      if (node === undefined) {
+        call.outcome = "no node";
+        return;
+      }
+      Object.assign(call, { node: node.name });
+      try {
+        const answer = await within(sessions.send(node.gateway.url, call, holdMs), callLimitMs);
+        call.outcome = outcomeOf(call, answer);
+        return;
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? "ERROR";
+        call.outcome = code;
+        // Nothing was sent, so that it may go elsewhere. What broke later may have had its effect.
+        if (code !== "ECONNREFUSED") return;
+        balancer.noteGone(node);
+      }
+    }
+  }
+
+  const begunMs = nowMs();
+  const timer = setInterval(() => {
+    const due = Math.floor(((nowMs() - begunMs) / 1_000) * callsPerSecond);
+    while (calls.length < due) begin(calls.length);
+  }, tickMs);
+  return {
+    calls,
+    get sessionsLost() {
+      return sessions.lost;
+    },
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(running);
+      balancer[Symbol.dispose]();
+    },
+  };
+}
+
+function outcomeOf({ id }: Call, answer: RawAnswer | undefined): string {
+  if (answer === undefined) return "no answer";
+  const { status, text } = answer;
+  const isError = text.includes('"isError":true') || answer.json?.error !== undefined;
+  if (status === 200 && !isError && text.includes(id)) return "acked";
+  return /\b[A-Z]+(?:_[A-Z]+)+\b/.exec(text)?.[0] ?? `status ${status}`;
+}
+
+/** Sessions of legacy clients, which go to any node, and the requests of the other ways. */
+function createSessions(balancer: Balancer) {
+  const ids: string[] = [];
+  let lost = 0;
+  let turn = 0;
+  const headers = { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" };
+  const rpcBody = (id: number, method: string, params: object) => ({ jsonrpc: "2.0", id, method, params });
+
+  async function openOne(at: number): Promise<void> {
+    const node = balancer.next();
+    if (node === undefined) return;
+    const hello = rpcBody(1, "initialize", {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "trial", version: "1" },
+    });
+    const answer = await post(`${node.gateway.url}/mcp/flat`, hello, headers);
+    ids[at] = String(answer.headers["mcp-session-id"]);
+  }
+
+  async function inSession(url: string, call: Call, args: object): Promise<RawAnswer> {
+    turn += 1;
+    const at = turn % sessionCount;
+    const name = `${call.instance}-note`;
+    const body = rpcBody(turn, "tools/call", { name, arguments: args });
+    const answer = await post(`${url}/mcp/flat`, body, { ...headers, "mcp-session-id": ids[at] ?? "" });
+    if (answer.status === 404) {
+      lost += 1;
+      await openOne(at).catch(() => undefined);
+    }
+    return answer;
+  }
+
+  return {
+    get lost() {
+      return lost;
+    },
+    async open() {
+      while (balancer.next() === undefined) await new Promise((resolve) => setTimeout(resolve, lookMs));
+      await Promise.all(Array.from({ length: sessionCount }, async (_, at) => await openOne(at)));
+    },
+    async send(url: string, call: Call, ms: number): Promise<RawAnswer> {
+      const args = ms === 0 ? { id: call.id } : { id: call.id, ms };
+      if (call.way === "rest") return await post(`${url}/execute/${call.instance}:note`, args);
+      if (call.way === "session") return await inSession(url, call, args);
+      const params = { tool_path: `${call.instance}:note`, arguments: args };
+      return await modernRpc(`${url}/mcp`, "tools/call", { name: "execute_mcp_tool", arguments: params });
+    },
+  };
+}

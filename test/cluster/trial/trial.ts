@@ -1,0 +1,116 @@
+import { execute } from "../../harness/rpc.ts";
+import { until } from "../../harness/until.ts";
+import { isAcked, judge, longestGap, watchFences, type Violation } from "./judge.ts";
+import { startLoad, type Call } from "./load.ts";
+import { describeFault, runFaults, type Fault } from "./nemesis.ts";
+import { createWorld, instanceNames, type World } from "./world.ts";
+
+export interface TrialOptions {
+  readonly faults: readonly Fault[];
+  /** How long calls are sent, in seconds; longer where faults take longer. */
+  readonly seconds: number;
+  readonly callsPerSecond: number;
+  /** How long each call takes after its effect. */
+  readonly holdMs?: number;
+  readonly leaseMs?: number;
+  /** All servers start at the first node, not at all in turn. */
+  readonly isOneOwner?: boolean;
+  /** The command's file, where it is not the one that was built here. */
+  readonly main?: string;
+}
+
+export interface TrialResult {
+  readonly calls: readonly Call[];
+  readonly violations: readonly Violation[];
+  readonly sessionsLost: number;
+  readonly fencings: number;
+  readonly gap: { readonly instance: string; readonly ms: number };
+  /** Instances that did not answer at a node when everything was mended, with what was said instead. */
+  readonly stuck: readonly string[];
+  /** What each gateway logged. */
+  readonly logs: readonly string[];
+}
+
+/** How long an instance may take to answer again after the last fault. */
+const recoveryMs = 60_000;
+
+/** Runs three nodes under load, lets faults happen to them, and judges what servers did and callers were told. */
+export async function runTrial(options: TrialOptions): Promise<TrialResult> {
+  const { faults, seconds, callsPerSecond, holdMs = 0, leaseMs = 2_000, isOneOwner = false, main } = options;
+  await using world = await createWorld({ main, leaseMs });
+  const nowMs = (): number => performance.now();
+  const logs: string[] = [];
+  await startAll(world, isOneOwner);
+  using fences = watchFences(world);
+  const load = await startLoad({ nodes: world.nodes, callsPerSecond, holdMs, nowMs });
+  await Promise.all([
+    runFaults(world, faults, nowMs),
+    new Promise((resolve) => setTimeout(resolve, seconds * 1_000)),
+  ]);
+  await load.stop();
+  const stuck = await findStuck(world);
+  const { calls, sessionsLost } = load;
+  logs.push(...world.nodes.map(({ name, gateway }) => `${name}:\n${gateway.stderr()}`));
+  return {
+    ...{ calls, sessionsLost, stuck, logs, fencings: fences.fencings, gap: longestGap(calls) },
+    violations: [...judge(calls, await world.lines()), ...fences.violations],
+  };
+}
+
+async function startAll({ nodes }: World, isOneOwner: boolean): Promise<void> {
+  const [first] = nodes;
+  if (isOneOwner) await first?.start();
+  else await Promise.all(nodes.map(async (node) => await node.start()));
+  await Promise.all(
+    instanceNames.map(async (instance, at) => {
+      const node = isOneOwner ? first : nodes[at % nodes.length];
+      await until(async () => (await ask(node?.gateway.url ?? "", instance)) === undefined);
+    }),
+  );
+  if (isOneOwner) await Promise.all(nodes.slice(1).map(async (node) => await node.start()));
+}
+
+/** Undefined where it answers, otherwise what was said. */
+async function ask(url: string, instance: string): Promise<string | undefined> {
+  try {
+    const result = await execute(url, `${instance}:count`);
+    return result?.content !== undefined && result.isError !== true ? undefined : JSON.stringify(result);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+async function findStuck({ nodes }: World): Promise<readonly string[]> {
+  const found = nodes.flatMap(({ name, gateway }) =>
+    instanceNames.map(async (instance) => {
+      let said: string | undefined;
+      const answered = until(async () => (said = await ask(gateway.url, instance)) === undefined, recoveryMs);
+      return await answered.then(
+        () => undefined,
+        () => `${instance} at ${name}: ${said}`,
+      );
+    }),
+  );
+  return (await Promise.all(found)).filter((one) => one !== undefined);
+}
+
+/** How often callers were told what. */
+export function outcomesOf(calls: readonly Call[]): ReadonlyMap<string, number> {
+  const outcomes = new Map<string, number>();
+  for (const { outcome } of calls) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  return outcomes;
+}
+
+/** A result in some lines, with what is needed to repeat it. */
+export function describeTrial(name: string, faults: readonly Fault[], result: TrialResult): string {
+  const { calls, violations, sessionsLost, gap, stuck, fencings } = result;
+  const failed = calls.filter((call) => !isAcked(call)).length;
+  const outcomes = [...outcomesOf(calls)].map(([outcome, count]) => `${outcome} ${count}`).join(", ");
+  return [
+    `${name}: ${calls.length} calls, ${failed} not acknowledged, ${sessionsLost} sessions lost, ${fencings} fencings,`,
+    `  longest gap ${Math.round(gap.ms)} ms (${gap.instance}); ${outcomes}`,
+    ...violations.map(({ rule, what }) => `  ${rule} violated: ${what}`),
+    ...stuck.map((one) => `  stuck: ${one}`),
+    ...(violations.length + stuck.length > 0 ? faults.map((fault) => `  fault: ${describeFault(fault)}`) : []),
+  ].join("\n");
+}
