@@ -17,24 +17,43 @@ export const invariants = {
 
 /** By what servers wrote, in the order in which they did, and what callers were told. */
 export function judge(calls: readonly Call[], lines: readonly Line[]): readonly Violation[] {
-  const violations: Violation[] = [];
-  const times = new Map<string, number>();
-  const newest = new Map<string, number>();
+  const violations = lateEffects(lines);
+  const seen = new Set<string | undefined>();
   for (const { instance, pid, began, id, at } of lines) {
-    if (began !== undefined) {
-      newest.set(instance, pid);
-      continue;
-    }
-    const effect = `${instance}: ${id} by process ${pid} at ${new Date(at).toISOString()}`;
-    if (newest.get(instance) !== pid) violations.push({ rule: "I3", what: `${effect}, after ${newest.get(instance)}` });
-    const before = times.get(id ?? "") ?? 0;
-    if (before > 0) violations.push({ rule: "I2", what: effect });
-    times.set(id ?? "", before + 1);
+    if (began !== undefined) continue;
+    if (seen.has(id)) violations.push({ rule: "I2", what: `${instance}: ${id} at ${timeOf(at)} by process ${pid}` });
+    seen.add(id);
   }
   for (const { id, instance, outcome, node } of calls)
-    if (outcome === "acked" && !times.has(id))
+    if (outcome === "acked" && !seen.has(id))
       violations.push({ rule: "I1", what: `${instance}: ${id} was acknowledged by ${node}` });
   return violations;
+}
+
+/** A start that was given up may still show itself, too late: a process counts when it is used. */
+function lateEffects(lines: readonly Line[]): Violation[] {
+  const used = new Set(lines.filter(({ began }) => began === undefined).map(({ pid }) => pid));
+  const newest = new Map<string, Line>();
+  const processes = new Map<number, Line>();
+  const violations: Violation[] = [];
+  for (const line of lines) {
+    const { instance, pid, began, id, at } = line;
+    if (began !== undefined) processes.set(pid, line);
+    if (began !== undefined && used.has(pid)) newest.set(instance, line);
+    const last = newest.get(instance);
+    if (began !== undefined || last?.pid === pid) continue;
+    const what = `${instance}: ${id} at ${timeOf(at)} by ${describeProcess(processes.get(pid))}`;
+    violations.push({ rule: "I3", what: `${what}, after ${describeProcess(last)}` });
+  }
+  return violations;
+}
+
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(11, 23);
+}
+
+function describeProcess(began: Line | undefined): string {
+  return began === undefined ? "an unknown process" : `${began.pid} of ${began.node}, which began at ${timeOf(began.at)}`;
 }
 
 /** The longest time of an instance without an acknowledged call. */
@@ -62,10 +81,11 @@ export interface FenceWatch extends Disposable {
 
 const lookMs = 100;
 const allowedMs = 1_000;
-const fencedText = "serves none of its servers";
+const fencedLine = /"time":"([^"]+)".*serves none of its servers/g;
 
 interface Fencing {
   readonly node: NodeName;
+  readonly atMs: number;
   readonly pids: readonly number[];
   /** How long the watch itself was awake since then: a machine that stands still gives processes no time to end. */
   awakeMs: number;
@@ -82,20 +102,21 @@ export function watchFences(world: World): FenceWatch {
     const lines = await world.lines();
     for (const { name, gateway } of world.nodes) {
       if (gateway === undefined) continue;
-      const count = gateway.stderr().split(fencedText).length - 1;
-      if (count > (seen.get(gateway) ?? 0)) {
-        const own = lines.filter(({ began }) => began === gateway.process.pid);
-        open.add({ node: name, pids: own.map(({ pid }) => pid).filter(isAlive), awakeMs: 0 });
+      const times = [...gateway.stderr().matchAll(fencedLine)].map(([, time = ""]) => Date.parse(time));
+      for (const atMs of times.slice(seen.get(gateway) ?? 0)) {
+        const before = lines.filter(({ began, at }) => began === gateway.process.pid && at < atMs);
+        open.add({ node: name, atMs, pids: before.map(({ pid }) => pid).filter(isAlive), awakeMs: 0 });
         fencings += 1;
       }
-      seen.set(gateway, count);
+      seen.set(gateway, times.length);
     }
     for (const fencing of open) {
       const left = fencing.pids.filter(isAlive);
       fencing.awakeMs += lookMs;
       if (left.length > 0 && fencing.awakeMs <= allowedMs) continue;
       open.delete(fencing);
-      if (left.length > 0) violations.push({ rule: "I5", what: `${fencing.node}: processes ${left.join(", ")}` });
+      const what = `${fencing.node}, fenced at ${timeOf(fencing.atMs)}: processes ${left.join(", ")}`;
+      if (left.length > 0) violations.push({ rule: "I5", what });
     }
   }
 

@@ -19,6 +19,8 @@ export interface Line {
   readonly pid: number;
   readonly at: number;
   readonly began?: number;
+  /** Of a process that began: where. */
+  readonly node?: NodeName | undefined;
   readonly id?: string;
 }
 
@@ -61,11 +63,17 @@ export async function createWorld({ main, leaseMs }: WorldOptions): Promise<Worl
     ),
   );
   const all: TrialNode[] = [];
+  const gateways = new Map<number | undefined, NodeName>();
   const nameOf = (client: Socket): string => {
     const pids = all.map(({ gateway }) => gateway?.process.pid ?? 0);
     return all[pids.indexOf(pidOf(client, pids) ?? -1)]?.name ?? "nobody";
   };
-  for (const name of nodeNames) all.push(await createNode(name, nodes, nameOf, { main, leaseMs }));
+  for (const name of nodeNames) all.push(
+      await createNode(name, nodes, nameOf, {
+        ...{ main, leaseMs },
+        onStarted: ({ process }) => void gateways.set(process.pid, name),
+      }),
+    );
   return {
     nodes: all,
     postgres: nodes.postgres,
@@ -74,7 +82,10 @@ export async function createWorld({ main, leaseMs }: WorldOptions): Promise<Worl
       return text
         .split("\n")
         .filter((line) => line !== "")
-        .map((line) => JSON.parse(line) as Line);
+        .map((text): Line => {
+          const line = JSON.parse(text) as Line;
+          return line.began === undefined ? line : { ...line, node: gateways.get(line.began) };
+        });
     },
     async [Symbol.asyncDispose]() {
       // One that is stopped hears of nothing less.
@@ -93,7 +104,7 @@ async function createNode(
   name: NodeName,
   nodes: Nodes,
   nameOf: (client: Socket) => string,
-  { main, leaseMs }: WorldOptions,
+  { main, leaseMs, onStarted }: WorldOptions & { readonly onStarted: (gateway: RunningGateway) => void },
 ): Promise<TrialNode> {
   const port = await freePort();
   const database = await startSwitchProxy(nodes.postgres.port);
@@ -124,6 +135,7 @@ async function createNode(
       for (let tries = 1; ; tries += 1) {
         try {
           gateway = await startOnce();
+          onStarted(gateway);
           isRunning = true;
           return;
         } catch (error) {
