@@ -53,7 +53,9 @@ function timeOf(atMs: number): string {
 }
 
 function describeProcess(began: Line | undefined): string {
-  return began === undefined ? "an unknown process" : `${began.pid} of ${began.node}, which began at ${timeOf(began.at)}`;
+  return began === undefined
+    ? "an unknown process"
+    : `${began.pid} of ${began.node}, which began at ${timeOf(began.at)}`;
 }
 
 /** The longest time of an instance without an acknowledged call. */

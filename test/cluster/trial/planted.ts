@@ -77,7 +77,10 @@ export async function plant({ name, edits }: Pick<Planted, "name" | "edits">): P
     const [[file, text] = ["", ""]] = holders;
     if (holders.length !== 1 || text.indexOf(find) !== text.lastIndexOf(find))
       throw new Error(`"${name}": ${JSON.stringify(find)} is not once in what was built`);
-    texts.set(file, text.replace(find, () => put));
+    texts.set(
+      file,
+      text.replace(find, () => put),
+    );
     await writeFile(join(folder, "dist/cli", file), texts.get(file) ?? "");
   }
   return {
@@ -85,4 +88,3 @@ export async function plant({ name, edits }: Pick<Planted, "name" | "edits">): P
     [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
   };
 }
-

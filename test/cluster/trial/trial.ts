@@ -43,10 +43,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   await startAll(world, isOneOwner);
   using fences = watchFences(world);
   const load = await startLoad({ nodes: world.nodes, callsPerSecond, holdMs, nowMs });
-  await Promise.all([
-    runFaults(world, faults, nowMs),
-    new Promise((resolve) => setTimeout(resolve, seconds * 1_000)),
-  ]);
+  await Promise.all([runFaults(world, faults, nowMs), new Promise((resolve) => setTimeout(resolve, seconds * 1_000))]);
   await load.stop();
   const stuck = await findStuck(world);
   const { calls, sessionsLost } = load;

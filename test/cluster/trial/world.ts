@@ -68,7 +68,8 @@ export async function createWorld({ main, leaseMs }: WorldOptions): Promise<Worl
     const pids = all.map(({ gateway }) => gateway?.process.pid ?? 0);
     return all[pids.indexOf(pidOf(client, pids) ?? -1)]?.name ?? "nobody";
   };
-  for (const name of nodeNames) all.push(
+  for (const name of nodeNames)
+    all.push(
       await createNode(name, nodes, nameOf, {
         ...{ main, leaseMs },
         onStarted: ({ process }) => void gateways.set(process.pid, name),
@@ -118,6 +119,8 @@ async function createNode(
     return await nodes.start(name, {
       ...(main === undefined ? {} : { main }),
       cluster: { listen: `127.0.0.1:${port}`, advertise: `127.0.0.1:${peers.port}`, leaseMs },
+      // Longer than the balancer needs to see it.
+      settings: { noticeMs: 1_000 },
       env: { YARD_DATABASE: url.href },
     });
   }
