@@ -97,8 +97,11 @@ export interface ClusterStore {
   renew(mine: NodeKey, renewal: Renewal): Promise<Renewed>;
   /** Takes an instance that no node runs. Resolves to its epoch, or to the node that has it. */
   claim(instance: string, mine: NodeKey, claim: ClaimOptions): Promise<Claimed>;
-  /** Gives an instance back, if it is this node's; the heir alone may have it, while it is ready. */
-  release(instance: string, mine: NodeKey, heir: string | undefined): Promise<void>;
+  /**
+   * Gives back what was claimed; the heir alone may have it, while that is ready. Never rejects: `unknown` where the
+   * database was asked and did not answer, so that another node may have it by now, or soon.
+   */
+  release(claim: OwnClaim, heir: string | undefined): Promise<"released" | "unasked" | "unknown">;
   /** The instances that the database says are this node's. */
   owned(mine: NodeKey): Promise<readonly string[]>;
   /** How many connections the database takes, from all. */
@@ -111,6 +114,13 @@ export interface ClusterStore {
 /** One life of one node. Epochs of a node only grow. */
 export interface NodeKey {
   readonly id: string;
+  readonly epoch: number;
+}
+
+/** One claim of an instance. Epochs of an instance only grow. */
+export interface OwnClaim {
+  readonly instance: string;
+  readonly node: NodeKey;
   readonly epoch: number;
 }
 

@@ -34,13 +34,16 @@ export interface Effect {
 }
 
 /** A PostgreSQL, and gateways that are nodes of one cluster on it, each with a data directory of its own. */
-export async function startNodes(servers?: Readonly<Record<string, object>>): Promise<Nodes> {
+export async function startNodes(
+  servers?: Readonly<Record<string, object>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Nodes> {
   const postgres = await startPostgres();
   const database = await postgres.createDatabase("yard");
   const directory = await mkdtemp(join(tmpdir(), "toolyard-nodes-"));
   const effects = join(directory, "effects.jsonl");
   const started: RunningGateway[] = [];
-  const usual = { effects: { command: process.execPath, args: [effectsServer], env: { EFFECTS: effects } } };
+  const usual = { effects: { command: process.execPath, args: [effectsServer], env: { EFFECTS: effects, ...env } } };
   return {
     postgres,
     database,

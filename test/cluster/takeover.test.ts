@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { until } from "../harness/until.ts";
+import { isAlive } from "../processes/survivors.ts";
 import { callAt, startNodes, type Nodes } from "./nodes.ts";
 
 describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
@@ -60,6 +61,21 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
     one.process.kill("SIGCONT");
     expect((await callAt(one, "count")).pid).toBe(after.pid);
     expect(one.stderr()).toContain("serves none of its servers");
+  });
+
+  test("when its node hung: what the process worked on ends with it", async () => {
+    nodes = await startNodes(undefined, { STUBBORN: "1" });
+    const one = await nodes.start("one", { settings: { instances: { stopTimeoutMs: 120_000 } } });
+    const { pid } = await callAt(one, "count");
+    const two = await nodes.start("two");
+    const running = callAt(one, "sleep", { ms: 30_000, id: "of the old process" }).catch(() => undefined);
+    await until(async () => (await fetchPending(one)) > 0);
+    one.process.kill("SIGSTOP");
+    await until(async () => await callAt(two, "count").catch(() => undefined));
+    one.process.kill("SIGCONT");
+    await running;
+    await until(() => !isAlive(pid));
+    expect(await nodes.effects()).toEqual([]);
   });
 
   test("while the database is away, what runs goes on at every node", async () => {

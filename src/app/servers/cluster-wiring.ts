@@ -156,7 +156,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
   });
   const placement = createPlacement({
     ...{ store, membership, clock, reach: reaching.reach },
-    isMine: (instance) => placed.isMine(instance),
+    kept: (instance) => placed.kept(instance),
   });
   const placed: PlacedInstances = createPlacedInstances({
     ...{ store, membership, placement, clock, host },

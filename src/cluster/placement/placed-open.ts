@@ -4,9 +4,9 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import { createSignal } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { OpenConnection, Opened } from "../../servers/instance/instance-deps.ts";
+import type { OpenConnection, OpenOptions, Opened } from "../../servers/instance/instance-deps.ts";
 import type { Closed, ConnectionEvents } from "../../servers/upstream/connection.ts";
-import type { ClusterStore, Taken } from "../../store/shared.ts";
+import type { ClusterStore, OwnClaim, Taken } from "../../store/shared.ts";
 import type { Membership } from "../leases/node-membership.ts";
 import { moved } from "../peers/messages.ts";
 import type { PeerHost } from "../peers/peer-host.ts";
@@ -18,7 +18,8 @@ export interface PlacedInstances {
   readonly open: OpenConnection;
   /** Whether this node runs it, and may write to it now. */
   holds(instance: string): boolean;
-  isMine(instance: string): boolean;
+  /** What it could not give back, because the database could not be asked. */
+  kept(instance: string): OwnClaim | undefined;
   readonly size: number;
   /** Gives back what could not be given back while the database was away. */
   tidy(): void;
@@ -48,8 +49,10 @@ interface Holding {
   /** Set while it is handed over: it takes nothing new. */
   isParting: boolean;
   opened: Opened | undefined;
-  /** Makes its connection end as one that moved. */
+  /** Makes its connection end as one that moved, and its process as any other. */
   lose: () => void;
+  /** Does that at once: another node may start it now, and what the process works on must not go on. */
+  kill: () => void;
   /** Settles when nothing of it runs here any more. */
   gone: Promise<void>;
 }
@@ -70,11 +73,11 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
     const sinceMs = clock.monotonic();
     const wanted = { instance, owner: deps.ownerOf(instance), server: server.slug };
     for (;;) {
-      await holdings.get(instance)?.gone;
+      await (holdings.get(instance)?.gone ?? claims.returning(instance));
       const place = await placement.place({ instance, server: server.slug, sinceMs }, signal);
       if (place.kind === "here") {
         if (place.taken !== undefined) deps.onTaken(instance, place.taken);
-        return await claims.open(server, instance, options, signal);
+        return await claims.open(place.claim, server, options, signal);
       }
       const back = host.goAway(instance);
       try {
@@ -99,18 +102,17 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
   return {
     open,
     holds: claims.holds,
-    isMine: claims.isUnreleased,
+    kept: claims.kept,
     get size() {
       return holdings.size;
     },
     tidy: claims.tidy,
     loseAll() {
-      claims.forget();
-      for (const { lose } of holdings.values()) lose();
+      for (const { kill } of holdings.values()) kill();
     },
     loseOthers(owned) {
       const own = new Set(owned);
-      for (const [instance, { lose }] of holdings) if (!own.has(instance)) lose();
+      for (const [instance, { kill }] of holdings) if (!own.has(instance)) kill();
     },
     async handOver(signal) {
       const next = (): Holding | undefined => {
@@ -133,26 +135,21 @@ async function pause(clock: Clock): Promise<void> {
 
 /** Instances that this node has claimed: opens them, and gives them back when they have ended. */
 function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
-  const { openHere, membership, clock, host } = deps;
-  /** What could not be given back: by the database it is this node's, so it may start it again without asking. */
-  const unreleased = new Set<string>();
+  const { openHere, membership, host } = deps;
+  const returns = createReturns(deps);
 
   const holds = (instance: string): boolean => {
     const held = holdings.get(instance);
     return held !== undefined && !held.isParting && membership.isLeased;
   };
 
-  async function giveBack(instance: string): Promise<void> {
-    const heir = membership.isDraining ? heirOf(membership, clock)?.id : undefined;
-    try {
-      await deps.store.release(instance, membership.me, heir);
-      unreleased.delete(instance);
-    } catch {
-      unreleased.add(instance);
-    }
-  }
-
-  const open: OpenConnection = async (server, instance, options, signal) => {
+  async function open(
+    claim: OwnClaim,
+    server: ServerConfig,
+    options: OpenOptions,
+    signal: AbortSignal,
+  ): Promise<Opened> {
+    const instance = claim.instance as InstanceId;
     const node = membership.me.id;
     const lost = new AbortController();
     const { promise: gone, done: settleGone } = createSignal();
@@ -163,12 +160,16 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
         lost.abort(moved(server.slug, node));
         leave({ kind: "moved", node });
       },
+      kill() {
+        holding.lose();
+        holding.opened?.kill?.();
+      },
     };
     holdings.set(instance, holding);
 
     async function release(): Promise<void> {
       if (holdings.get(instance) !== holding) return;
-      await giveBack(instance);
+      await returns.giveBack(claim);
       holdings.delete(instance);
       settleGone();
     }
@@ -183,15 +184,47 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
       await release();
       throw error;
     }
-  };
+  }
 
   return {
-    ...{ open, holds },
-    isUnreleased: (instance: string) => unreleased.has(instance),
-    tidy() {
-      for (const instance of unreleased) if (!holdings.has(instance)) void giveBack(instance);
+    ...{ open, holds, kept: returns.kept, returning: returns.returning },
+    tidy: () => returns.tidy((instance) => holdings.has(instance)),
+  };
+}
+
+/** Gives claims back; those that the database could not be asked to take back are kept for another time. */
+function createReturns({ store, membership, clock }: PlacedDeps) {
+  const unreleased = new Map<string, OwnClaim>();
+  const running = new Map<string, Promise<void>>();
+
+  /** A claim is this node's while the node has the same life. */
+  function kept(instance: string): OwnClaim | undefined {
+    const claim = unreleased.get(instance);
+    return claim?.node.epoch === membership.me.epoch ? claim : undefined;
+  }
+
+  async function giveBack(claim: OwnClaim): Promise<void> {
+    unreleased.delete(claim.instance);
+    const heir = membership.isDraining ? heirOf(membership, clock)?.id : undefined;
+    // Where the answer was lost, it may be another node's by now.
+    if ((await store.release(claim, heir)) === "unasked") unreleased.set(claim.instance, claim);
+  }
+
+  return {
+    ...{ kept, giveBack },
+    /** Settles when it has been given back, where that is under way. */
+    returning: (instance: string) => running.get(instance),
+    tidy(isHeld: (instance: string) => boolean): void {
+      for (const [instance, claim] of unreleased) {
+        if (isHeld(instance)) continue;
+        if (kept(instance) === undefined) unreleased.delete(instance);
+        else
+          running.set(
+            instance,
+            giveBack(claim).finally(() => running.delete(instance)),
+          );
+      }
     },
-    forget: () => unreleased.clear(),
   };
 }
 

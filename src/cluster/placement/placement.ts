@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClusterStore, NodeKey, Taken } from "../../store/shared.ts";
+import type { ClusterStore, NodeKey, OwnClaim, Taken } from "../../store/shared.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
@@ -9,7 +9,7 @@ import { Unreachable } from "../peers/peer-links.ts";
 /** Where an instance runs. */
 export type Place =
   /** `taken` where another node ran it. */
-  | { readonly kind: "here"; readonly taken?: Taken | undefined }
+  | { readonly kind: "here"; readonly claim: OwnClaim; readonly taken?: Taken | undefined }
   /** That node runs it, or is to start it. */
   | { readonly kind: "far"; readonly node: string; readonly client: PeerClient };
 
@@ -35,8 +35,8 @@ export interface PlacementDeps {
   readonly clock: Clock;
   /** A client of that node. Rejects with Unreachable. */
   readonly reach: (node: NodeKey & { readonly address: string }) => Promise<PeerClient>;
-  /** Whether the instance is this node's already, which the database need not be asked for. */
-  readonly isMine: (instance: string) => boolean;
+  /** What this node has claimed and not given back, so that the database need not be asked. */
+  readonly kept: (instance: string) => OwnClaim | undefined;
 }
 
 const patienceMs = 10_000;
@@ -45,14 +45,22 @@ const againMs = 100;
 const agreementMs = 1_500;
 
 export function createPlacement(deps: PlacementDeps): Placement {
-  const { store, membership, clock, reach, isMine } = deps;
+  const { store, membership, clock, reach, kept } = deps;
 
   async function tryOnce(instance: string, sinceMs: number): Promise<Place | Wait> {
-    if (isMine(instance)) return membership.isLeased ? { kind: "here" } : fenced;
     if (!membership.isLeased) return fenced;
+    const own = kept(instance);
+    if (own !== undefined) return { kind: "here", claim: own };
     const takesLapsed = clock.monotonic() - sinceMs > agreementMs;
-    const claimed = await store.claim(instance, membership.me, { takesLapsed });
-    if (claimed.kind === "mine") return { kind: "here", taken: claimed.taken };
+    const { me } = membership;
+    const claimed = await store.claim(instance, me, { takesLapsed });
+    if (claimed.kind === "mine") {
+      // It may have taken so long that another life of this node has begun, which does not own it.
+      const isStillMine = membership.isLeased && membership.me.epoch === me.epoch;
+      return isStillMine
+        ? { kind: "here", claim: { instance, node: me, epoch: claimed.epoch }, taken: claimed.taken }
+        : fenced;
+    }
     // A node that drains starts nothing more: the newest of the others does.
     const node = claimed.node ?? (membership.isDraining ? heirOf(membership, clock) : undefined);
     if (node === undefined) return { why: "no node answers for it yet", code: "NODE_SILENT" };

@@ -56,6 +56,8 @@ export interface Connection extends AsyncDisposable {
   readonly closed: Promise<Closed>;
   /** The number of requests that were sent and not answered yet. */
   readonly inFlight: number;
+  /** Ends the server's process at once, without asking it; undefined where there is none. */
+  readonly kill?: (() => void) | undefined;
   /** Clients' requests among them, for the dashboard: the cost grows with the number that wait. */
   pending(): readonly PendingRequest[];
   /** Monotonic ms of the last message in either direction. */

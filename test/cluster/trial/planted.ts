@@ -49,7 +49,7 @@ export const plantedFaults: readonly Planted[] = [
   },
   {
     name: "fencing that ends nothing",
-    edits: [["for (let { lose } of holdings.values()) lose();", ""]],
+    edits: [["for (let { kill } of holdings.values()) kill();", ""]],
     faults: [fault("cutAll", 1_000, 6_000)],
     seconds: 8,
     rule: "I5",

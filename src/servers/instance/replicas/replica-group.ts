@@ -162,6 +162,7 @@ function toConnection(members: Members, slug: string): Opened {
       await Promise.all(connected().map(async ({ link }) => await link.current?.notify(method, params)));
     },
     closed: members.closed,
+    kill: () => connected().forEach(({ link }) => link.current?.kill?.()),
     get inFlight() {
       return members.withLeaving.reduce((sum, { link }) => sum + link.inFlight, 0);
     },

@@ -117,6 +117,7 @@ function toConnection(
       link.write(writeNotification(method, params));
     },
     closed: link.closed,
+    kill: () => void link.end({ kind: "asked" }, 0),
     get inFlight() {
       return link.table.size;
     },

@@ -101,12 +101,22 @@ export function openClusterDatabase(
       const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
       return { kind: "taken", node: rows[0] };
     },
-    async release(instance, { id, epoch }, heir) {
-      await pool.query(
-        `update ${schema}.owners set node = null, node_epoch = null, heir = $4, at = now()
-         where instance = $1 and node = $2 and node_epoch = $3::bigint`,
-        [instance, id, epoch, heir ?? null],
-      );
+    async release({ instance, node, epoch }, heir) {
+      const client = await pool.connect().catch(() => undefined);
+      if (client === undefined) return "unasked";
+      try {
+        // Carried out late, it must not give back what was claimed again meanwhile.
+        await client.query(
+          `update ${schema}.owners set node = null, node_epoch = null, heir = $5, at = now()
+           where instance = $1 and node = $2 and node_epoch = $3::bigint and epoch = $4::bigint`,
+          [instance, node.id, node.epoch, epoch, heir ?? null],
+        );
+        client.release();
+        return "released";
+      } catch {
+        client.release(true);
+        return "unknown";
+      }
     },
     async owned({ id, epoch }) {
       const { rows } = await pool.query<{ instance: string }>(
