@@ -46,7 +46,8 @@ export function createFarConnection({ frames, node, c, server, waiting, onEnd }:
     ended ??= how;
     settleClosed(ended);
     const isLost = how.kind === "moved" && how.isLost === true;
-    if (isLost || how.kind === "asked")
+    // One that has moved is left by its instance, too; what was sent before is still answered by the other node.
+    if (isLost || ended.kind === "asked")
       table.failAll((request) => {
         // The server may have seen it.
         request.onSent?.();
