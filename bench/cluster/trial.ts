@@ -4,7 +4,7 @@
  * twenty minutes for twenty seeds. `npm run bench bench/cluster/trial.ts -- --seeds=20 --seconds=60 --report`
  *
  * One seed again, with its failed calls and the logs of all gateways: `-- --seed=7 --seconds=60 --logs`. Parts:
- * `--only=seeds`, `--only=single`, `--only=planted`.
+ * `--only=seeds`, `--only=single` (with `--name=rolling`, a part of its name), `--only=planted`.
  */
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "60" },
     rate: { type: "string", default: "60" },
     only: { type: "string" },
+    name: { type: "string", default: "" },
     logs: { type: "boolean", default: false },
     report: { type: "boolean", default: false },
   },
@@ -54,7 +55,9 @@ function printLogs(faults: readonly Fault[], { calls, logs }: TrialResult): void
 const single: Row[] = [];
 const planted: (Row & { readonly rule: string })[] = [];
 const random: Row[] = [];
-if (runs("single")) for (const { name, ...options } of singleFaults) single.push(await run(name, options));
+if (runs("single"))
+  for (const { name, ...options } of singleFaults.filter((one) => one.name.includes(values.name)))
+    single.push(await run(name, options));
 if (runs("planted"))
   for (const { name, rule, edits, ...options } of plantedFaults) {
     await using build = await plant({ name, edits });

@@ -26,6 +26,8 @@ export interface Balancer extends Disposable {
 }
 
 const lookMs = 200;
+/** A node that does not answer so often is left. */
+const mostMisses = 2;
 
 export function createBalancer(nodes: readonly TrialNode[]): Balancer {
   /** 200 where it is ready; undefined where it does not answer. */
@@ -34,10 +36,12 @@ export function createBalancer(nodes: readonly TrialNode[]): Balancer {
   let isOver = false;
 
   async function watch(node: TrialNode): Promise<void> {
+    let misses = 0;
     while (!isOver) {
       const look = async () => await send(`${node.gateway.url}/readyz`, { method: "GET" });
       const answer = node.isRunning ? await within(look(), 1_000).catch(() => undefined) : undefined;
-      states.set(node, answer?.status);
+      misses = answer === undefined ? misses + 1 : 0;
+      if (answer !== undefined || misses >= mostMisses || !node.isRunning) states.set(node, answer?.status);
       await new Promise((resolve) => setTimeout(resolve, lookMs));
     }
   }
