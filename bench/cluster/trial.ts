@@ -52,6 +52,15 @@ function printLogs(faults: readonly Fault[], { calls, logs }: TrialResult): void
   process.stdout.write(`${faults.map(describeFault).join("\n")}\n${logs.join("\n")}\n`);
 }
 
+/** Written after each seed, so that one that is broken off leaves a report of what was run. */
+function writeReport(): void {
+  if (!values.report) return;
+  const load = { least: Math.min(...loads), most: Math.max(...loads), cores: cpus().length };
+  const command = `npm run bench bench/cluster/trial.ts -- ${process.argv.slice(2).join(" ")}`;
+  const page = faultReport({ single, planted, random, callsPerSecond, seconds, load, command });
+  writeFileSync(fileURLToPath(new URL("../../docs/fault-report.md", import.meta.url)), page);
+}
+
 const single: Row[] = [];
 const planted: (Row & { readonly rule: string })[] = [];
 const random: Row[] = [];
@@ -64,13 +73,10 @@ if (runs("planted"))
     planted.push({ rule, ...(await run(name, { ...options, main: build.main, isOneOwner: true, leaseMs: 2_000 })) });
   }
 if (runs("seeds"))
-  for (const seed of seeds) random.push(await run(`seed ${seed}`, { faults: planOf(seed, seconds), seconds }));
-if (values.report) {
-  const load = { least: Math.min(...loads), most: Math.max(...loads), cores: cpus().length };
-  const command = `npm run bench bench/cluster/trial.ts -- ${process.argv.slice(2).join(" ")}`;
-  const page = faultReport({ single, planted, random, callsPerSecond, seconds, load, command });
-  writeFileSync(fileURLToPath(new URL("../../docs/fault-report.md", import.meta.url)), page);
-}
+  for (const seed of seeds) {
+    random.push(await run(`seed ${seed}`, { faults: planOf(seed, seconds), seconds }));
+    writeReport();
+  }
 const broken = [...single, ...random].filter(({ result }) => result.violations.length + result.stuck.length > 0);
 if (broken.length > 0) process.stdout.write(`Not as they should be: ${broken.map(({ name }) => name).join(", ")}\n`);
 process.exitCode = broken.length > 0 ? 1 : 0;

@@ -140,6 +140,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
   const host = createPeerHost({
     ...{ node: about.id, isStopping: () => membership.isDraining, holds: (instance) => placed.holds(instance) },
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
+    mayServe: () => membership.isLeased,
     async tell(asked) {
       if ("instance" in asked) return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);

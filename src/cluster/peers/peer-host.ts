@@ -13,6 +13,8 @@ export interface PeerHostDeps {
   readonly find: (instance: string, owner: string | null) => Instance | undefined;
   /** Whether this node runs it, and serves it now. */
   readonly holds: (instance: string) => boolean;
+  /** Whether this node has a lease. Without one it is not waited for: another node may run the instance soon. */
+  readonly mayServe: () => boolean;
   /** Whether this node stops: what it refuses then, another one does not. */
   readonly isStopping: () => boolean;
   /** What another node asks that concerns no instance. */
@@ -131,7 +133,7 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
   async function open({ c, instance: id, owner, server }: Asked<"open">): Promise<void> {
     try {
       const instance = deps.find(id, owner);
-      if (instance === undefined) throw moved(server, deps.node);
+      if (instance === undefined || !deps.mayServe()) throw moved(server, deps.node);
       const connection = await unlessAway(id, instance.acquire(ended.signal), () => moved(server, deps.node));
       // It may have found that another node runs it: that one is to be asked, not this.
       if (connection.far !== undefined || !deps.holds(instance.id)) throw moved(server, deps.node);

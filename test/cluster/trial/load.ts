@@ -12,6 +12,8 @@ export interface Call {
   endedMs: number;
   /** `acked`, or what the caller was told. */
   outcome: string;
+  /** The answer to a call that failed. */
+  said?: string | undefined;
 }
 
 export const ways = ["modern", "session", "rest", "session"] as const;
@@ -125,6 +127,7 @@ export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOp
       try {
         const answer = await within(sessions.send(node.gateway.url, call, holdMs), callLimitMs);
         call.outcome = outcomeOf(call, answer);
+        if (call.outcome !== "acked") call.said = answer?.text.slice(0, 500);
         return;
       } catch (error) {
         const code = (error as NodeJS.ErrnoException).code ?? "ERROR";

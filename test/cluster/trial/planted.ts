@@ -35,9 +35,9 @@ export const plantedFaults: readonly Planted[] = [
   {
     name: "a call is repeated that was sent",
     edits: [["(!sent2 || target.repeatable)", "!0"]],
-    faults: [fault("kill", 2_000, 1_000)],
-    seconds: 6,
-    holdMs: 300,
+    faults: [fault("kill", 3_000, 1_000)],
+    seconds: 7,
+    holdMs: 1_000,
     rule: "I2",
   },
   {
