@@ -64,17 +64,19 @@ function writeReport(): void {
 const single: Row[] = [];
 const planted: (Row & { readonly rule: string })[] = [];
 const random: Row[] = [];
-if (runs("single"))
-  for (const { name, ...options } of singleFaults.filter((one) => one.name.includes(values.name)))
-    single.push(await run(name, options));
 if (runs("planted"))
   for (const { name, rule, edits, ...options } of plantedFaults) {
     await using build = await plant({ name, edits });
-    planted.push({ rule, ...(await run(name, { ...options, main: build.main, isOneOwner: true, leaseMs: 2_000 })) });
+    planted.push({ rule, ...(await run(name, { ...options, main: build.main, isOneOwner: true })) });
   }
 if (runs("seeds"))
   for (const seed of seeds) {
     random.push(await run(`seed ${seed}`, { faults: planOf(seed, seconds), seconds }));
+    writeReport();
+  }
+if (runs("single"))
+  for (const { name, ...options } of singleFaults.filter((one) => one.name.includes(values.name))) {
+    single.push(await run(name, options));
     writeReport();
   }
 const broken = [...single, ...random].filter(({ result }) => result.violations.length + result.stuck.length > 0);

@@ -20,9 +20,13 @@ describe.skipIf(hasNoPostgres)("three nodes under load, while links, nodes and t
 describe.skipIf(hasNoPostgres)("a mistake in the product is found", () => {
   test.each(plantedFaults)("$name: $rule", async (planted) => {
     await using build = await plant(planted);
-    const { faults, seconds, holdMs = 0 } = planted;
-    const { main } = build;
-    const result = await runTrial({ faults, seconds, holdMs, main, callsPerSecond: 60, isOneOwner: true });
-    expect(new Set(result.violations.map(({ rule }) => rule))).toContain(planted.rule);
+    const { name: _name, edits: _edits, rule, ...options } = planted;
+    let found: readonly string[] = [];
+    // On a machine that is busy with something else a fault may miss its moment.
+    for (let tries = 0; tries < 2 && !found.includes(rule); tries += 1) {
+      const result = await runTrial({ ...options, main: build.main, callsPerSecond: 60, isOneOwner: true });
+      found = result.violations.map((one) => one.rule);
+    }
+    expect(found).toContain(rule);
   });
 });

@@ -87,6 +87,7 @@ const fencedLine = /"time":"([^"]+)".*serves none of its servers/g;
 
 interface Fencing {
   readonly node: NodeName;
+  readonly gateway: number | undefined;
   readonly atMs: number;
   readonly pids: readonly number[];
   /** How long the watch itself was awake since then: a machine that stands still gives processes no time to end. */
@@ -107,14 +108,21 @@ export function watchFences(world: World): FenceWatch {
       const times = [...gateway.stderr().matchAll(fencedLine)].map(([, time = ""]) => Date.parse(time));
       for (const atMs of times.slice(seen.get(gateway) ?? 0)) {
         const before = lines.filter(({ began, at }) => began === gateway.process.pid && at < atMs);
-        open.add({ node: name, atMs, pids: before.map(({ pid }) => pid).filter(isAlive), awakeMs: 0 });
+        open.add({
+          node: name,
+          gateway: gateway.process.pid,
+          atMs,
+          pids: before.map(({ pid }) => pid).filter(isRunning),
+          awakeMs: 0,
+        });
         fencings += 1;
       }
       seen.set(gateway, times.length);
     }
     for (const fencing of open) {
-      const left = fencing.pids.filter(isAlive);
-      fencing.awakeMs += lookMs;
+      const left = fencing.pids.filter(isRunning);
+      // A node that is frozen ends nothing; it may be so again by now.
+      if (stateOf(fencing.gateway) !== "T") fencing.awakeMs += lookMs;
       if (left.length > 0 && fencing.awakeMs <= allowedMs) continue;
       open.delete(fencing);
       const what = `${fencing.node}, fenced at ${timeOf(fencing.atMs)}: processes ${left.join(", ")}`;
@@ -139,12 +147,16 @@ export function watchFences(world: World): FenceWatch {
   };
 }
 
-/** One that has ended and whose end was not asked for yet is not alive. */
-function isAlive(pid: number): boolean {
+/** One that has ended, or was stopped to be killed, runs no more. */
+function isRunning(pid: number): boolean {
+  return !["", "Z", "X", "T"].includes(stateOf(pid));
+}
+
+/** proc(5): the letter of its state; empty where there is no such process. */
+function stateOf(pid: number | undefined): string {
   try {
-    const state = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.[0];
-    return state !== "Z" && state !== "X";
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.[0] ?? "";
   } catch {
-    return false;
+    return "";
   }
 }

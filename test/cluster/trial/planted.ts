@@ -13,13 +13,14 @@ export interface Planted {
   readonly faults: readonly Fault[];
   readonly seconds: number;
   readonly holdMs?: number;
+  readonly leaseMs?: number;
   /** What it must be found by. */
   readonly rule: Violation["rule"];
 }
 
 const fault = (kind: Fault["kind"], atMs: number, forMs: number): Fault => ({ kind, atMs, forMs, nodes: ["n1"] });
 
-/** The first node runs all servers, with leases of two seconds. */
+/** The first node runs all servers, with leases of two seconds where nothing else is said. */
 export const plantedFaults: readonly Planted[] = [
   {
     // Either of them is enough where no event waits longer than the timer.
@@ -37,7 +38,8 @@ export const plantedFaults: readonly Planted[] = [
     edits: [["(!sent2 || target.repeatable)", "!0"]],
     faults: [fault("kill", 3_000, 1_000)],
     seconds: 7,
-    holdMs: 1_000,
+    // A kill is proven, and waits for no lease.
+    ...{ holdMs: 1_000, leaseMs: 10_000 },
     rule: "I2",
   },
   {
