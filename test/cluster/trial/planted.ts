@@ -45,8 +45,8 @@ export const plantedFaults: readonly Planted[] = [
   {
     name: "a takeover that does not wait for the lease",
     edits: [["n.until + interval '${graceMs} ms' > clock_timestamp()", "false"]],
-    faults: [fault("cutInbound", 1_000, 5_000)],
-    seconds: 9,
+    faults: [fault("cutInbound", 1_000, 8_000)],
+    seconds: 11,
     rule: "I3",
   },
   {
