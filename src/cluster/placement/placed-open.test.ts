@@ -29,7 +29,7 @@ async function ended(said: Awaited<ReturnType<ClusterStore["release"]>>) {
     store: { release: async () => said },
     membership: { me: life, isLeased: true, isDraining: false } as unknown as Membership,
     placement: { place: async () => ({ kind: "here", claim }) },
-    host: { tellEvent: () => undefined },
+    host: { tellEvent: () => undefined, goAway: () => () => undefined },
     clock: createManualClock(),
     ownerOf: () => null,
   });
