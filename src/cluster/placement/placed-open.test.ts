@@ -32,6 +32,7 @@ async function ended(said: Awaited<ReturnType<ClusterStore["release"]>>) {
     host: { tellEvent: () => undefined, goAway: () => () => undefined },
     clock: createManualClock(),
     ownerOf: () => null,
+    onTaken: () => undefined,
   });
   const connection = await placed.open(server, instance, { events: {} } as unknown as OpenOptions, signal);
   return { placed, life, claim, connection, done };
