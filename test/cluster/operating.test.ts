@@ -131,7 +131,7 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
       const text = await (await fetch(`${at("one").url}/metrics`)).text();
       expect(text).toMatch(/toolyard_cluster_takeovers_total\{why="handed over"\} [1-9]/);
       expect(text).toMatch(/toolyard_cluster_forwarded_total\{outcome="ok"\} [1-9]/);
-      expect(text).toMatch(/toolyard_cluster_lease_left_seconds [01]\.\d/);
+      expect(text).toMatch(/toolyard_cluster_lease_left_seconds \d\.\d/);
       expect(text).toContain('toolyard_cluster_nodes{state="draining"} 1');
       return text.includes("toolyard_cluster_instances 1");
     });

@@ -18,7 +18,7 @@ const partsAround = (path: string): object =>
         publicUrl: "https://a.test",
         auth: { external: { issuers, introspection }, assertions: { issuers } },
       }
-    : { search };
+    : { search, cluster: {} };
 const before = settingsOf({ search });
 const rows = [...rowsOf(settingsTable, [])];
 
