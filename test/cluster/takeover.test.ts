@@ -78,6 +78,21 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
     expect((await nodes.effects()).map(({ id }) => id)).toEqual(["began of the old process"]);
   });
 
+  test("a node that loses the database while another one is silent serves nothing, and says so", async () => {
+    const [one, two] = await start(4_000);
+    await callAt(one, "count");
+    const statusOf = async (): Promise<number> => (await fetch(`${one.url}/readyz`)).status;
+    expect(await statusOf()).toBe(200);
+    two.process.kill("SIGSTOP");
+    await nodes.postgres.kill();
+    await until(async () => (await statusOf()) === 503);
+    await expect(callAt(one, "count")).rejects.toThrow(/NODE_FENCED|INSTANCE_MOVED/);
+    two.process.kill("SIGCONT");
+    await nodes.postgres.start();
+    await until(async () => (await statusOf()) === 200);
+    await until(async () => await callAt(one, "count").catch(() => undefined));
+  });
+
   test("while the database is away, what runs goes on at every node", async () => {
     const [one, two] = await start(4_000);
     const { pid } = await callAt(one, "count");
@@ -88,6 +103,7 @@ describe.skipIf(hasNoPostgres)("a server goes on at another node", () => {
       expect(await callAt(one, "count")).toEqual({ count: count + 1, pid });
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
+    for (const { url } of [one, two]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
     await nodes.postgres.start();
     expect((await callAt(two, "count")).pid).toBe(pid);
   });

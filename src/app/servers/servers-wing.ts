@@ -188,7 +188,8 @@ function createLateCluster(
       return joined;
     },
     get unready() {
-      return joined?.membership.isDraining === true ? "this node is drained: other nodes serve instead" : undefined;
+      if (joined?.membership.isDraining === true) return "this node is drained: other nodes serve instead";
+      return joined?.membership.isLeased === false ? "this node has no lease, and runs no servers" : undefined;
     },
     nodeOf({ connection }) {
       if (connection === undefined || connection.replicas !== undefined || joined === undefined) return null;
