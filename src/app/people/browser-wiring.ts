@@ -10,6 +10,8 @@ import { sessionHashOf } from "../../people/identity/session-cookie.ts";
 import type { Browsers, VisitingPerson } from "../../front/web/browsers.ts";
 import { requestPath } from "../../front/http/public-url.ts";
 import { cookieNameAt, isFromDashboard, readSession } from "../../front/web/session-request.ts";
+import type { Clock } from "../../kernel/runtime/clock.ts";
+import type { BrowserSessionStore } from "../../store/store.ts";
 import type { GatewayParts } from "../gateway-parts.ts";
 
 type Parts = Pick<
@@ -74,10 +76,49 @@ function portOf(url: string): number {
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
-async function openSessions({ kept, sharedItems, directory }: Parts) {
+async function openSessions({ kept, sharedItems, directory, mcp }: Parts): Promise<BrowserSessionStore> {
   if (sharedItems === undefined) return await kept.browserSessions();
   const teamOf = (person: string | null): string | null => directory.byId(person as PrincipalId)?.team ?? null;
-  return await kept.browserSessions(async () => ({ items: await sharedItems(), teamOf }));
+  const open = async () => await kept.browserSessions(async () => ({ items: await sharedItems(), teamOf }));
+  return await openLate(open, mcp.parts.clock);
+}
+
+/** How long requests wait for what browsers are logged in; with a database that can be reached it takes milliseconds. */
+const patienceMs = 1_000;
+
+/**
+ * While the database is away, no browser is logged in, and everybody else is served: those that there are become known
+ * when it can be asked.
+ */
+async function openLate(open: () => Promise<BrowserSessionStore>, clock: Clock): Promise<BrowserSessionStore> {
+  const listeners: (() => void)[] = [];
+  let store: BrowserSessionStore | undefined;
+
+  async function tryOpen(): Promise<void> {
+    try {
+      store = await open();
+      for (const listener of listeners) store.onChange?.(listener);
+      for (const listener of listeners) listener();
+    } catch {
+      clock.after(patienceMs, () => void tryOpen());
+    }
+  }
+
+  await Promise.race([tryOpen(), new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
+  return {
+    read: () => store?.read() ?? [],
+    async write(sessions, change) {
+      await (store ?? (await open())).write(sessions, change);
+    },
+    onChange(listener) {
+      listeners.push(listener);
+      const leave = store?.onChange?.(listener);
+      return () => {
+        listeners.splice(listeners.indexOf(listener), 1);
+        leave?.();
+      };
+    },
+  };
 }
 
 /** Who is logged in at the pages for people. */
