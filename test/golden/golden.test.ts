@@ -37,7 +37,7 @@ describe("what is promised stays as it is", () => {
   test("commands of a gateway for one person", async () => {
     await using world = await startFixedWorld({ servers: fixedServers });
     await compareCommands(world, "local.txt", localCommands);
-  });
+  }, 300_000);
 
   test.each([80, 120])("commands on a terminal of %i columns", async (columns) => {
     await using world = await startFixedWorld({ servers: fixedServers, columns });
@@ -47,5 +47,5 @@ describe("what is promised stays as it is", () => {
   test("commands of a gateway for teams", async () => {
     await using world = await startFixedWorld({ servers: { tools: fixedServers.tools }, args: ["--team"] });
     await compareCommands(world, "team.txt", teamCommands);
-  });
+  }, 300_000);
 });

@@ -82,7 +82,7 @@ export interface FenceWatch extends Disposable {
 }
 
 const lookMs = 100;
-const allowedMs = 1_000;
+const defaultAllowedMs = 1_000;
 const fencedLine = /"time":"([^"]+)".*serves none of its servers/g;
 
 interface Fencing {
@@ -94,7 +94,7 @@ interface Fencing {
   awakeMs: number;
 }
 
-export function watchFences(world: World): FenceWatch {
+export function watchFences(world: World, allowedMs = defaultAllowedMs): FenceWatch {
   const violations: Violation[] = [];
   const open = new Set<Fencing>();
   const seen = new Map<object, number>();

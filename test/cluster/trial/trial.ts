@@ -17,6 +17,8 @@ export interface TrialOptions {
   readonly isOneOwner?: boolean;
   /** The command's file, where it is not the one that was built here. */
   readonly main?: string;
+  /** How long processes of a fenced node may be seen, ms. Default: a second, of a machine that has time. */
+  readonly fencedMs?: number;
 }
 
 export interface TrialResult {
@@ -41,7 +43,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   const nowMs = (): number => performance.now();
   const logs: string[] = [];
   await startAll(world, isOneOwner);
-  using fences = watchFences(world);
+  using fences = watchFences(world, options.fencedMs);
   const load = await startLoad({ nodes: world.nodes, callsPerSecond, holdMs, nowMs });
   await Promise.all([runFaults(world, faults, nowMs), new Promise((resolve) => setTimeout(resolve, seconds * 1_000))]);
   await load.stop();
