@@ -1,6 +1,6 @@
 // A server that writes down each effect, with the process that had it: `EFFECTS` is the file. It counts, so that two
-// processes of it have two states; it sleeps, asks, reports progress, and announces changes of its list. With a name
-// in `INSTANCE`, each line has it, and each process begins with a line of its own: the order of lines is the order of time.
+// processes of it have two states; it sleeps, asks, reports progress, and announces changes of its list. With a name in
+// `INSTANCE`, each line has it, and each process begins with a line: their order is the order of time.
 // With `STUBBORN`, it ends what it works on before it ends itself.
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";

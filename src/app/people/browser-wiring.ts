@@ -83,7 +83,7 @@ async function openSessions({ kept, sharedItems, directory, mcp }: Parts): Promi
   return await openLate(open, mcp.parts.clock);
 }
 
-/** How long requests wait for what browsers are logged in; with a database that can be reached it takes milliseconds. */
+/** How long requests wait for the list of browsers; with a database that can be reached it takes milliseconds. */
 const patienceMs = 1_000;
 
 /**
