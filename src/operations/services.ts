@@ -195,8 +195,8 @@ export interface Services {
   readonly definitions: DefinitionDesk;
   readonly viewOf: (principal: Principal) => View;
   readonly namesInTurns: LazyNames;
-  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
-  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  /** Resolves when servers that began to start within `patienceMs` have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, patienceMs: number, signal: AbortSignal) => Promise<void>;
   readonly discovery: Pick<Discovery, "phrasesOf">;
   /** The person with this id, for an admin who asks for what that person sees. */
   readonly personOf: (id: string, signal: AbortSignal) => Promise<Principal | undefined>;

@@ -106,6 +106,16 @@ test("restart of a slow server says that it waits, and ends with what came out",
   expect(down.stderr).toContain("failing exited with code 3; its last output: Error: no such table | bye");
 });
 
+test("a search waits for a server that began to start long before, as it does for one that has just begun", async () => {
+  await using gateway = await start({ slow: badServer("--start-delay", "7000") });
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const place = ["--config", gateway.configFile, "--data-dir", join(directory, "data")];
+  const found = await runCommand(["search", "add two numbers", ...place]);
+  expect(found.stderr).toContain("waiting for slow to start\n");
+  expect(found.stderr).not.toMatch(/cannot be used now|nothing fits/);
+  expect(found.stdout).toContain("slow:");
+});
+
 test("on a terminal the waiting is one line that counts, and goes", async () => {
   const written: string[] = [];
   const line = showWaiting("waiting for slow to start", {

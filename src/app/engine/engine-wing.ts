@@ -120,7 +120,7 @@ export function createEngine(deps: EngineDeps): Engine {
     asks: approvals.asks,
     profiles: deps.views.profiles,
     policy: () => deps.config().settings.policy,
-    settled: async (principal, signal) => await fleet.settled(principal, signal),
+    settled: fleet.settled,
     instanceOf: fleet.get,
     keptResults,
     slices,

@@ -9,7 +9,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   Servers: "servers sandbox login logout restart logs",
   "AI clients": "import clients connect disconnect profiles hook",
   Teams: "user team invite token app session client template install uninstall installations secret key",
-  Upkeep: "doctor config calls tokens usage events protocol audit trust backup restore db completion",
+  Upkeep: "doctor config calls tokens usage events protocol nodes drain audit trust backup restore db completion",
 };
 
 /** What `toolyard --help` prints. */

@@ -112,7 +112,7 @@ export const listUnlisted = operation({
     server: schemas.name.optional().describe("Only this one."),
     wait: schemas
       .clampedNumber({ least: 0, most: 30, standard: 0 })
-      .describe("Seconds to wait for servers that have never been up."),
+      .describe("Seconds from their start to wait for servers that have never been up."),
   }),
   id: "listUnlistedServers",
   tag: "Servers and instances",
@@ -121,7 +121,8 @@ export const listUnlisted = operation({
   responses: answers(unlisted, "Those that are missing from the lists of tools, resources and prompts.", [404]),
   async run(services, { principal, query, signal }) {
     if (query.wait > 0 && services.viewOf(principal).servers.some(isUnseen)) {
-      await services.settled(principal, abortAfter(query.wait * 1_000, signal));
+      const waitMs = query.wait * 1_000;
+      await services.settled(principal, waitMs, abortAfter(waitMs, signal));
       signal.throwIfAborted();
     }
     const chosen = chooseServers(services.viewOf(principal), query.server);

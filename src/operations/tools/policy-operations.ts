@@ -8,6 +8,7 @@ import { hasRole, ownRecords, ownWork, reading } from "../../engine/policy/right
 import { noArguments } from "../../kernel/call/call-context.ts";
 import { approvers, contentLabels, toolEffects } from "../../kernel/call/tool-effects.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { firstWaitMs } from "../../kernel/limits.ts";
 import { auditName, type Principal } from "../../kernel/principal.ts";
 import { isJsonObject } from "../../kernel/text/json-bytes.ts";
 import { operation, type Operation } from "../operation.ts";
@@ -102,7 +103,7 @@ export const explainPolicy = operation({
     const { as } = query;
     const principal =
       as === undefined ? asking : await readPerson(services, asking, { id: as, field: "query.as" }, signal);
-    if (principal !== asking) await services.settled(principal, signal);
+    if (principal !== asking) await services.settled(principal, firstWaitMs, signal);
     const view = services.viewOf(principal);
     const maySeeHidden = services.isOpen() || asking.roles.includes("admin") || hasRole(asking, "team-admin");
     const tool = findTool(view, query.tool, maySeeHidden);

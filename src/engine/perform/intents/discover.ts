@@ -26,8 +26,8 @@ export interface DiscoverDeps {
   /** Whether each of the principal's calls of a tool of this instance waits for a yes. */
   readonly asks: (instance: InstanceId, tool: ToolEntry, principal: Principal) => boolean;
   readonly instanceOf: (id: InstanceId) => { readonly server: DecidingServer } | undefined;
-  /** Resolves when servers that were never seen before have come up, or the signal aborts. */
-  readonly settled: (principal: Principal, signal: AbortSignal) => Promise<void>;
+  /** Resolves when servers that began to start within `patienceMs` have come up, or the signal aborts. */
+  readonly settled: (principal: Principal, patienceMs: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Searches the tools that the principal may see. An empty query lists the servers instead. */
@@ -39,7 +39,7 @@ export async function discover(deps: DiscoverDeps, request: DiscoverRequest, con
       stage,
       unseen.map(({ slug }) => slug),
     );
-    await deps.settled(principal, abortAfter(firstWaitMs, signal));
+    await deps.settled(principal, firstWaitMs, abortAfter(firstWaitMs, signal));
   }
   const view = deps.viewOf(principal);
   const servers = chooseServers(view, request.server);

@@ -1,4 +1,3 @@
-import { firstWaitMs } from "../../../kernel/limits.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { StatusView, ViewSource } from "../../../catalog/model/view.ts";
 import type { Config, ServerConfig } from "../../../config/config.ts";
@@ -50,9 +49,9 @@ export interface Fleet extends ViewSource, AsyncDisposable {
   all(): readonly Instance[];
   /**
    * Waits until those of the principal's servers whose tools are not known yet are no longer starting, or until the
-   * signal aborts.
+   * signal aborts. One that has been starting for more than `patienceMs` is not waited for.
    */
-  settled(principal: Principal, signal: AbortSignal): Promise<void>;
+  settled(principal: Principal, patienceMs: number, signal: AbortSignal): Promise<void>;
   /** Runs due work: idle stops, probes, list refreshes. Called every `idleCheckMs`. */
   tick(): void;
 }
@@ -152,13 +151,10 @@ export function createFleet(deps: FleetDeps): Fleet {
     ofInstallation: members.ofInstallation,
     adopting: principals.adopting,
     all: () => [...instances.values(), ...clients.all()],
-    async settled(principal, signal) {
-      const unseen = principals
-        .of(principal)
-        .filter(
-          (instance) =>
-            deps.catalog.get(instance.id) === undefined && !isLongSinceStarting(instance, deps.clock.monotonic()),
-        );
+    async settled(principal, patienceMs, signal) {
+      const beforeMs = deps.clock.monotonic() - patienceMs;
+      const isUnseen = (one: Instance): boolean => deps.catalog.get(one.id) === undefined && !isSlow(one, beforeMs);
+      const unseen = principals.of(principal).filter(isUnseen);
       await Promise.all(unseen.map(async (instance) => await instance.settled(signal)));
     },
     tick() {
@@ -227,8 +223,8 @@ function createFollowing({ members, principals, clients, people, keeper, servers
 }
 
 /** Waiting once for a server that hangs is enough; otherwise it would slow down every search. */
-function isLongSinceStarting({ state }: Instance, nowMs: number): boolean {
-  return state.kind === "starting" && nowMs - state.sinceMs > firstWaitMs;
+function isSlow({ state }: Instance, beforeMs: number): boolean {
+  return state.kind === "starting" && state.sinceMs < beforeMs;
 }
 
 function report(before: FleetConfig | undefined, after: FleetConfig): ReconcileReport {
