@@ -29,7 +29,7 @@ describe.skipIf(hasNoPostgres)("the port for other nodes", () => {
     return String((error as Error).message);
   };
 
-  test("lets nobody in with another key, another name, or none", async () => {
+  test("lets no one in with another key, another name, or none", async () => {
     expect(await ended(Buffer.alloc(32, 9))).toMatch(/alert|reset|closed|disconnected/i);
     expect(await ended(Buffer.alloc(32, 9), "somebody")).toMatch(/alert|reset|closed|disconnected/i);
     expect(await ended(undefined)).toMatch(/alert|reset|closed|disconnected/i);
@@ -48,6 +48,10 @@ describe.skipIf(hasNoPostgres)("the port for other nodes", () => {
     const env = { TOOLYARD_KEY: Buffer.alloc(32, 3).toString("base64") };
     await expect(nodes.start("two", { env })).rejects.toThrow(/the node one has another key than this one/);
     expect((await callAt(node, "count")).count).toBeGreaterThan(0);
+  });
+
+  test("a node without a database does not start, and says what is missing", async () => {
+    await expect(nodes.start("none", { settings: { database: undefined } })).rejects.toThrow(/Set toolyard.database/);
   });
 
   test("a second node of the same name does not start, and the first goes on", async () => {

@@ -37,6 +37,7 @@ export interface HttpFrontOptions {
 }
 
 const drainCheckMs = 50;
+
 /** Descriptors are few: a process has some thousands, and each server takes four. */
 const connections = { ofAll: 10_000, ofOne: 1_000 };
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "../../kernel/failures/gateway-error.ts";
+import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
+import { openOnce } from "../../kernel/runtime/late-module.ts";
 import type { PrincipalId } from "../../kernel/ids.ts";
 import { dashboardPrincipal, localPrincipal } from "../../kernel/principal.ts";
 import { createBrowserSessions } from "../../people/identity/browser-sessions.ts";
@@ -90,7 +91,8 @@ const patienceMs = 1_000;
  * While the database is away, no browser is logged in, and everybody else is served: those that there are become known
  * when it can be asked.
  */
-async function openLate(open: () => Promise<BrowserSessionStore>, clock: Clock): Promise<BrowserSessionStore> {
+async function openLate(opening: () => Promise<BrowserSessionStore>, clock: Clock): Promise<BrowserSessionStore> {
+  const open = openOnce(opening);
   const listeners: (() => void)[] = [];
   let store: BrowserSessionStore | undefined;
 
@@ -99,8 +101,9 @@ async function openLate(open: () => Promise<BrowserSessionStore>, clock: Clock):
       store = await open();
       for (const listener of listeners) store.onChange?.(listener);
       for (const listener of listeners) listener();
-    } catch {
-      clock.after(patienceMs, () => void tryOpen());
+    } catch (error) {
+      // A gateway that ends tries no longer.
+      if (toGatewayError(error).code !== "DRAINING") clock.after(patienceMs, () => void tryOpen());
     }
   }
 
@@ -108,7 +111,7 @@ async function openLate(open: () => Promise<BrowserSessionStore>, clock: Clock):
   return {
     read: () => store?.read() ?? [],
     async write(sessions, change) {
-      await (store ?? (await open())).write(sessions, change);
+      await (await open()).write(sessions, change);
     },
     onChange(listener) {
       listeners.push(listener);

@@ -4,13 +4,13 @@ import type { Config } from "../../config/config.ts";
 import { canonicalJson } from "../../config/file/hash.ts";
 import { createNodeChanges } from "../../cluster/leases/node-changes.ts";
 import { createMembership, type KnownNode, type Membership } from "../../cluster/leases/node-membership.ts";
-import { createPeerClient, type PeerClient } from "../../cluster/peers/peer-client.ts";
 import type { FarOptions } from "../../cluster/peers/far-connection.ts";
-import { createPeerNetwork, splitAddress, Unreachable } from "../../cluster/peers/peer-links.ts";
+import { areCutOff, createGreeting, createReach, refuseMisfit } from "../../cluster/peers/node-reach.ts";
+import { createPeerNetwork, splitAddress } from "../../cluster/peers/peer-links.ts";
 import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts";
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
-import { createPlacement } from "../../cluster/placement/placement.ts";
+import { createPlacement, heirOf } from "../../cluster/placement/placement.ts";
 import type { ClientNote, InstanceOrder, NodeOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
@@ -20,7 +20,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
-import type { ClusterStore, NodeInfo, NodeKey, Taken } from "../../store/shared.ts";
+import type { ClusterStore, NodeInfo, Taken } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ClusterDeps {
@@ -36,7 +36,7 @@ export interface ClusterDeps {
   readonly find: (instance: InstanceId, owner: string | null) => Instance | undefined;
   readonly ownerOf: (instance: InstanceId) => string | null;
   /** A client of a session sent something to another node, which may be meant for a call here. */
-  readonly onClient: (note: ClientNote) => void;
+  readonly onClient: (note: ClientNote, body: Buffer) => void;
 }
 
 /** This gateway as a node of a cluster. */
@@ -49,7 +49,7 @@ export interface Cluster {
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
   order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
   /** Passes on what a client sent and nothing here waits for. Returns at once. */
-  tellNodes(note: ClientNote): void;
+  tellNodes(note: ClientNote, body?: Buffer): void;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -70,9 +70,10 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     ...{ store, key, about, listen, leaseMs },
   });
 
-  async function tellAll(asked: PeerQuestion, limitMs: number): Promise<void> {
+  async function tellAll(asked: PeerQuestion, limitMs: number, body?: Buffer): Promise<void> {
     const others = membership.nodes().filter(({ id, state }) => id !== node && state !== "dead");
-    await Promise.allSettled(others.map(async (other) => await (await reaching.reach(other)).ask(asked, limitMs)));
+    const tell = async (other: KnownNode) => await (await reaching.reach(other)).ask(asked, limitMs, body);
+    await Promise.allSettled(others.map(tell));
   }
 
   async function close(): Promise<void> {
@@ -91,13 +92,16 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   }
   return {
     ...{ open: placed.open, membership, desk },
-    order: async (question, { id, owner }, limitMs) => await tellAll({ question, instance: id, owner }, limitMs),
-    tellNodes: (note) => void tellAll({ question: "client", ...note }, leaseMs),
+    order: async (question, { id: instance, owner }, limitMs) =>
+      await tellAll({ question, instance, owner, limitMs }, limitMs),
+    tellNodes: (note, body) => void tellAll({ question: "client", ...note }, leaseMs, body),
     noteLoss: () => membership.begin("the database has lost changes"),
     async drain(signal) {
       life.isStopping = true;
       await membership.drain();
-      await placed.handOver(signal);
+      // Without another node, its clients are served by what runs here until the end.
+      if (heirOf(membership, deps.clock) === undefined) await membership.resume();
+      else await placed.handOver(signal);
     },
     async close() {
       await membership.leave();
@@ -131,6 +135,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
     ...{ store, clock, log, leaseMs, info, id: about.id, address: () => about.address },
     areAllCutOff: async (others) => await areCutOff(others, reaching.reach, leaseMs),
     onRenewed(owned) {
+      greet();
       reaching.leave(membership.nodes());
       teller.seen(membership.nodes());
       placed.tidy();
@@ -141,19 +146,23 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
     ...{ node: about.id, isStopping: () => membership.isDraining, holds: (instance) => placed.holds(instance) },
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
     mayServe: () => membership.isLeased,
-    async tell(asked) {
-      if ("instance" in asked) return await obey(asked.question, deps.find(asked.instance as InstanceId, asked.owner));
+    async tell(asked, body) {
+      if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
-      if ("session" in asked) deps.onClient(asked);
+      if ("session" in asked) deps.onClient(asked, body);
       return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },
   });
+  const greet = createGreeting(membership, reaching.reach);
   const network = createPeerNetwork({
     ...splitAddress(listen),
     key: new Uint8Array(hkdfSync("sha256", key, "", "toolyard peers", 32)),
     me: () => membership.me,
     bodyBytes: Math.max(limits.upstreamMessageBytes, limits.requestBodyBytes),
-    onPeer: (_peer, frames) => host.serve(frames),
+    onPeer(peer, frames) {
+      if (!membership.nodes().some(({ id, epoch }) => id === peer.id && epoch === peer.epoch)) void membership.look();
+      return host.serve(frames);
+    },
   });
   const placement = createPlacement({
     ...{ store, membership, clock, reach: reaching.reach },
@@ -176,12 +185,15 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
 }
 
 /** What a person ordered at another node. */
-async function obey(order: InstanceOrder, instance: Instance | undefined): Promise<{ readonly isDone: boolean }> {
+async function obey(
+  { question, limitMs }: Extract<PeerQuestion, { instance: string }>,
+  instance: Instance | undefined,
+): Promise<{ readonly isDone: boolean }> {
   // One that runs elsewhere is restarted there; here it only has to be in use again.
-  if (instance === undefined || (order === "restart" && instance.connection?.far !== undefined))
+  if (instance === undefined || (question === "restart" && instance.connection?.far !== undefined))
     return { isDone: false };
-  if (order === "stop") await instance.stop();
-  else await instance.restart(new AbortController().signal).catch(() => undefined);
+  if (question === "stop") await instance.stop();
+  else await instance.restart(abortAfter(limitMs)).catch(() => undefined);
   return { isDone: true };
 }
 
@@ -215,115 +227,15 @@ function carryOutBy(config: () => Config, membership: Membership, placed: Placed
 }
 
 function missing(): never {
-  throw new Error("a cluster needs `cluster` and `database`");
+  throw new GatewayError("CONFIG_INVALID", "nodes of a cluster meet in a PostgreSQL, and none is configured", {
+    hint: "Set toolyard.database, or leave toolyard.cluster out.",
+  });
 }
 
 async function placedOf(store: ClusterStore, membership: Membership, placed: PlacedInstances): Promise<void> {
   const { me } = membership;
   const owned = await store.owned(me).catch(() => undefined);
   if (owned !== undefined && membership.me.epoch === me.epoch) placed.loseOthers(owned);
-}
-
-interface ReachDeps extends Pick<ClusterDeps, "clock" | "log" | "waiting"> {
-  readonly network: () => ReturnType<typeof createPeerNetwork>;
-  /** A node of which nothing is heard for so long is left. */
-  readonly silenceMs: number;
-}
-
-const nameOf = ({ id, epoch }: NodeKey): string => `${id} ${epoch}`;
-
-/** One client for each life of a node; a link that ended is made again by the next who needs it. */
-function createReach({ network, waiting, clock, log, silenceMs }: ReachDeps) {
-  const clients = new Map<string, Promise<PeerClient>>();
-
-  async function connect(node: NodeKey & { readonly address: string }): Promise<PeerClient> {
-    const client = createPeerClient(await network().dial(node), waiting);
-    const look = (): void =>
-      void clock.after(silenceMs / 5, () => {
-        if (client.isOpen) client.ask({ question: "reach" }, silenceMs).then(look, client.close);
-      });
-    look();
-    void client.closed.then(() => {
-      clients.delete(nameOf(node));
-      log.info({ component: "cluster", node: node.id }, `the link to ${node.id} has ended`);
-    });
-    return client;
-  }
-
-  /** The lives of nodes that are over are left: callers that wait there are told. */
-  function leave(nodes: readonly KnownNode[]): void {
-    const alive = new Set(nodes.filter(({ state }) => state !== "dead").map(nameOf));
-    for (const [name, client] of clients)
-      if (!alive.has(name))
-        client.then(
-          ({ close }) => close(),
-          () => undefined,
-        );
-  }
-
-  return {
-    async reach(node: NodeKey & { readonly address: string }): Promise<PeerClient> {
-      const name = nameOf(node);
-      const known = clients.get(name) ?? connect(node);
-      clients.set(name, known);
-      try {
-        return await known;
-      } catch (error) {
-        if (clients.get(name) === known) clients.delete(name);
-        throw error;
-      }
-    },
-    leave,
-    close: () => leave([]),
-  };
-}
-
-/**
- * Throws CONFIG_INVALID for a node that others cannot be nodes with: two of one name would end each other's lives for
- * ever, and those with different keys cannot reach each other.
- */
-async function refuseMisfit(
-  { id, address, key }: Pick<KnownNode, "id" | "address"> & { readonly key: string },
-  store: ClusterStore,
-  reach: ReturnType<typeof createReach>["reach"],
-): Promise<void> {
-  // While the database is away, nothing is known of others.
-  const nodes = (await store.nodes().catch(() => [])).filter(({ state, leftMs }) => state !== "dead" && leftMs > 0);
-  const stranger = nodes.find(({ info }) => info.key !== key);
-  if (stranger !== undefined)
-    throw new GatewayError("CONFIG_INVALID", `the node ${stranger.id} has another key than this one`, {
-      hint: "Give all nodes the same TOOLYARD_KEY, and where it was changed, the file audit.key of one that was there before.",
-    });
-  const twin = nodes.find((row) => row.id === id && row.address !== address);
-  const isThere =
-    twin !== undefined &&
-    (await reach(twin).then(
-      () => true,
-      () => false,
-    ));
-  if (isThere)
-    throw new GatewayError("CONFIG_INVALID", `another node is called ${id}, at ${twin.address}`, {
-      hint: "Give each node a name that no other has, with toolyard.cluster.node.",
-    });
-}
-
-const askMs = 500;
-
-/** Whether all of these answer, and none of them reaches the database: then no one can take anything over. */
-async function areCutOff(
-  others: readonly KnownNode[],
-  reach: ReturnType<typeof createReach>["reach"],
-  leaseMs: number,
-): Promise<boolean> {
-  const answers = others.map(async (node) => {
-    try {
-      const client = await reach(node);
-      return (await client.ask({ question: "reach" }, Math.min(askMs, leaseMs / 5)))["reaches"] === false;
-    } catch (error) {
-      return error instanceof Unreachable && error.isGone;
-    }
-  });
-  return (await Promise.all(answers)).every(Boolean);
 }
 
 /** Of what nodes have to have in common: servers, wherever their node keeps its files, and rules of calls. */

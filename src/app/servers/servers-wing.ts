@@ -147,9 +147,9 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
   /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
   start(): Promise<void>;
   /** Passes on what a client sent and nothing here waits for. Returns at once. */
-  tellNodes(note: ClientNote): void;
+  tellNodes(note: ClientNote, body?: Buffer): void;
   /** Gives what other nodes pass on of clients to a listener. */
-  onClient(listener: (note: ClientNote) => void): void;
+  onClient(listener: (note: ClientNote, body: Buffer) => void): void;
   /** Undefined until it has joined. */
   readonly joined: Cluster | undefined;
   /** Why it should be sent no requests; undefined while it takes part. */
@@ -166,12 +166,12 @@ function createLateCluster(
 ): LateCluster {
   const load = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
-  let hear: (note: ClientNote) => void = () => undefined;
+  let hear: (note: ClientNote, body: Buffer) => void = () => undefined;
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", load);
     joined = await startCluster({
       ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
-      onClient: (note) => hear(note),
+      onClient: (...said) => hear(...said),
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
         const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
@@ -196,7 +196,7 @@ function createLateCluster(
       return connection.far?.node ?? joined.membership.me.id;
     },
     open: async (...wanted) => await (await start()).open(...wanted),
-    tellNodes: (note) => joined?.tellNodes(note),
+    tellNodes: (...said) => joined?.tellNodes(...said),
     onClient: (listener) => void (hear = listener),
     order: async (...ordered) => await joined?.order(...ordered),
     noteLoss: () => joined?.noteLoss(),

@@ -18,12 +18,14 @@ export interface Membership {
   nodes(): readonly KnownNode[];
   /** Monotonic ms of the last time that the database answered. */
   readonly reachedAtMs: number;
-  /** Joins, and renews from then on. Resolves when it has a lease for the first time. */
+  /** Joins, and renews from then on. Resolves after the first try: while the database is away it has no lease. */
   start(): Promise<void>;
   /** Its lease is lost: what it owns ends now. Called before anybody else may take over. */
   onFenced(listener: () => void): void;
   /** Ends this life of the node and begins another: nothing that it owned is its own any more. */
   begin(why: string): void;
+  /** Renews now: there is a node that is not in the list. */
+  look(): Promise<void>;
   drain(): Promise<void>;
   /** Takes new instances again, after it was drained. */
   resume(): Promise<void>;
@@ -116,6 +118,8 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
       if (!hasLife) await join();
       const sentMs = clock.monotonic();
       const { isMine, owned, nodes: rows } = await store.renew({ id, epoch }, about());
+      // The lease ran out before the answer came: what was owned has ended, and another life begins.
+      if (!hasLife) return;
       if (!isMine) return lose("another life of it has begun, or it was found dead");
       extend(sentMs);
       nodes = rows.map(({ leftMs, ...node }) => ({ ...node, leasedUntilMs: reachedAtMs + leftMs }));
@@ -146,9 +150,8 @@ export function createMembership(deps: MembershipDeps): Membership {
     } catch (error) {
       if (!lives.hasLife) return;
       const nowMs = clock.monotonic();
-      const others = lives.nodes.filter((node) => node.id !== id && node.state !== "dead");
       // Asked early enough that the answer comes before the deadline.
-      if (isUneasy() && (await deps.areAllCutOff(others)))
+      if (isUneasy() && (await deps.areAllCutOff(membersBeside(id, lives))))
         lives.deadlineMs = Math.max(lives.deadlineMs, nowMs + agreedMs);
       if (clock.monotonic() >= lives.deadlineMs && lives.hasLife)
         lives.lose(`the database is away (${error instanceof Error ? error.message : ""})`);
@@ -168,6 +171,8 @@ export function createMembership(deps: MembershipDeps): Membership {
     state = to;
     cancel();
     await running;
+    // One that was running has planned the next.
+    cancel();
     if (isOver) return;
     running = beat().finally(next);
     await running;
@@ -200,6 +205,7 @@ export function createMembership(deps: MembershipDeps): Membership {
     begin(why) {
       if (lives.hasLife) lives.lose(why);
     },
+    look: async () => await turn(state),
     drain: async () => await turn("draining"),
     resume: async () => await turn("ready"),
     async leave() {
@@ -210,6 +216,11 @@ export function createMembership(deps: MembershipDeps): Membership {
       lives.deadlineMs = Number.NEGATIVE_INFINITY;
     },
   };
+}
+
+/** A node whose lease had run out before is no member: it would have to join, and asks those that it finds. */
+function membersBeside(id: string, { nodes, reachedAtMs }: Lives): readonly KnownNode[] {
+  return nodes.filter((node) => node.id !== id && node.state !== "dead" && node.leasedUntilMs > reachedAtMs);
 }
 
 interface DeadlineWatch {

@@ -8,8 +8,6 @@ export type FrameHead = { readonly k: string } & JsonObject;
 export interface FrameStream {
   /** Sends a head, and bytes exactly as they are. Long ones go in pieces, between which others get through. */
   send(head: FrameHead, body?: Buffer): void;
-  /** Bytes that were not taken by the network yet. */
-  readonly waitingBytes: number;
   /** Ends it; what was sent before is still written. */
   end(): void;
   destroy(): void;
@@ -25,11 +23,13 @@ export interface FrameOptions {
 
 /** Two lengths, of the head and of the bytes. */
 const prefixBytes = 8;
-/** A head has what a client declared and sent in `_meta`. */
-const mostHeadBytes = 16 * 1024 ** 2;
+/** A head has what a client declared and sent in `_meta`: `1e20` is five times as long when it is written again. */
+const headPerBody = 6;
 const pieceBytes = 256 * 1024;
 /** A peer that takes nothing more is sent no further pieces meanwhile. */
 const windowBytes = 4 * 1024 ** 2;
+/** A peer that is so far behind is disconnected: what waits for it is in memory. */
+const mostWaitingBytes = 128 * 1024 ** 2;
 /** Bodies whose pieces are not complete. */
 const mostOpenBodies = 1_000;
 const noBytes = Buffer.alloc(0);
@@ -47,6 +47,7 @@ export function createFrameStream(socket: Duplex, { onFrame, bodyBytes }: FrameO
   function flush(): void {
     const all = waiting;
     waiting = [];
+    if (socket.writableLength > mostWaitingBytes) socket.destroy();
     if (!socket.destroyed) socket.write(all.length === 1 ? (all[0] as Buffer) : Buffer.concat(all));
   }
 
@@ -82,9 +83,6 @@ export function createFrameStream(socket: Duplex, { onFrame, bodyBytes }: FrameO
     send(head, body = noBytes) {
       if (body.length <= pieceBytes) write(head, body);
       else void sendLong(head, body);
-    },
-    get waitingBytes() {
-      return socket.writableLength;
     },
     end() {
       if (waiting.length > 0) flush();
@@ -131,7 +129,7 @@ export function createFrameReader(bodyBytes: number, onFrame: (head: FrameHead, 
     for (;;) {
       if (bytes.length < prefixBytes) break;
       const [head, body] = [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];
-      if (head > mostHeadBytes || body > bodyBytes) return false;
+      if (head > headPerBody * bodyBytes || body > bodyBytes) return false;
       need = prefixBytes + head + body;
       if (bytes.length < need) break;
       const parsed = parseHead(bytes.subarray(prefixBytes, prefixBytes + head));

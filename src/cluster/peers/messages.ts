@@ -36,10 +36,10 @@ export interface Wants {
 export type PeerQuestion =
   /** Whether it reaches the database. */
   | { readonly question: "reach" | NodeOrder }
-  /** A client of a session sent something that nothing at that node waits for. */
+  /** A client of a session sent something that nothing at that node waits for; an answer has its bytes. */
   | ({ readonly question: "client" } & ClientNote)
   /** A person restarts or stops an instance, at whatever node. */
-  | ({ readonly question: InstanceOrder } & Omit<FarInstance, "server">);
+  | ({ readonly question: InstanceOrder; readonly limitMs: number } & Omit<FarInstance, "server">);
 
 /** An answer or a notification that a client sent in a session. */
 export interface ClientNote {
@@ -47,12 +47,7 @@ export interface ClientNote {
   readonly principal: string;
   readonly said:
     | { readonly kind: "notification"; readonly method: string; readonly params: JsonObject }
-    | {
-        readonly kind: "response";
-        readonly id: string | number;
-        readonly as: "result" | "error";
-        readonly text: string;
-      };
+    | { readonly kind: "response"; readonly id: string | number; readonly as: "result" | "error" };
 }
 
 export type NodeOrder = "drain" | "resume";

@@ -10,8 +10,11 @@ import { moved, type AnsweringFrame, type FarInstance, type PeerQuestion } from 
 export interface PeerClient {
   /** Connects to an instance there. Rejects with INSTANCE_MOVED when that node does not run it any more. */
   open(wanted: FarInstance, events: ConnectionEvents, signal: AbortSignal): Promise<Opened>;
-  /** Asks the node something that concerns no instance. Rejects when the link ends first, or the time is over. */
-  ask(question: PeerQuestion, timeoutMs: number): Promise<Told>;
+  /**
+   * Asks the node something that concerns no instance. Rejects when the link ends first, or the time is over, and at
+   * once where a thousand questions wait.
+   */
+  ask(question: PeerQuestion, timeoutMs: number, body?: Buffer): Promise<Told>;
   /** Whether it can be used. */
   readonly isOpen: boolean;
   readonly closed: Promise<void>;
@@ -27,6 +30,9 @@ interface Channel {
   /** Undefined when nothing will come. */
   readonly onAnswered: (frame: Answered | undefined) => void;
 }
+
+/** Some of them pass on what clients send. */
+const mostQuestions = 1_000;
 
 /** Asks over a link. Everything that waits fails when it ends. */
 export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"]): PeerClient {
@@ -81,7 +87,8 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
 
   return {
     open,
-    async ask(question, timeoutMs) {
+    async ask(question, timeoutMs, body) {
+      if (questions.size >= mostQuestions) throw new Error(`${questions.size} questions to ${peer.id} wait already`);
       lastId += 1;
       const id = lastId;
       return await new Promise<Told>((resolve, reject) => {
@@ -94,7 +101,7 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
         const timer = setTimeout(() => answer(undefined), timeoutMs);
         timer.unref();
         questions.set(id, answer);
-        frames.send({ k: "tell", id, ...question });
+        frames.send({ k: "tell", id, ...question }, body);
         if (!isOpen) answer(undefined);
       });
     },

@@ -18,19 +18,19 @@ export interface PeerHostDeps {
   /** Whether this node stops: what it refuses then, another one does not. */
   readonly isStopping: () => boolean;
   /** What another node asks that concerns no instance. */
-  readonly tell: (question: PeerQuestion) => JsonObject | Promise<JsonObject>;
+  readonly tell: (question: PeerQuestion, body: Buffer) => JsonObject | Promise<JsonObject>;
 }
 
 /** Serves other nodes: they use instances that this one runs. */
 export interface PeerHost {
   /** A node has connected. Returns what takes its frames. */
   serve(frames: FrameStream): (head: FrameHead, body: Buffer) => void;
-  /** What a server said on its own; without a method, that its session was replaced. */
   /**
    * This node is asking another one for the instance until the returned function is called: who asks this one for it in
    * the meantime is told that it has moved, as otherwise two nodes could wait for each other.
    */
   goAway(instance: string): () => void;
+  /** What a server said on its own; without a method, that its session was replaced. */
   tellEvent(instance: string, method?: string, params?: JsonObject, audience?: Audience): void;
 }
 
@@ -42,6 +42,8 @@ interface Channel {
   readonly instance: Instance;
   readonly connection: Connection;
   readonly requests: Map<number, AbortController>;
+  /** Nothing that the server says on its own is told there any more. */
+  readonly leave: () => void;
 }
 
 export function createPeerHost(deps: PeerHostDeps): PeerHost {
@@ -118,27 +120,36 @@ interface ServedDeps extends PeerHostDeps {
 function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
   const { unlessAway } = deps;
   const channels = new Map<number, Channel>();
+  /** Those that are not open yet: one that is closed meanwhile is not opened. */
+  const opening = new Set<number>();
   const questions = createQuestions(frames);
   const ended = new AbortController();
   void frames.closed.then(() => {
     ended.abort(new GatewayError("CALL_CANCELLED", "the node that asked is not connected any more"));
-    for (const { requests } of channels.values()) for (const one of requests.values()) one.abort(ended.signal.reason);
+    for (const c of [...channels.keys()]) close(c, ended.signal.reason);
     questions.failAll();
-    channels.clear();
   });
 
-  const failureOf = (error: unknown, what: string): SentFailure =>
-    toSentFailure(deps.isStopping() ? moved(what, deps.node) : toGatewayError(error));
+  /** The other node uses the instance no longer. */
+  function close(c: number, why: unknown): void {
+    const channel = channels.get(c);
+    opening.delete(c);
+    channels.delete(c);
+    channel?.leave();
+    for (const request of channel?.requests.values() ?? []) request.abort(why);
+  }
 
   async function open({ c, instance: id, owner, server }: Asked<"open">): Promise<void> {
+    opening.add(c);
     try {
       const instance = deps.find(id, owner);
       if (instance === undefined || !deps.mayServe()) throw moved(server, deps.node);
       const connection = await unlessAway(id, instance.acquire(ended.signal), () => moved(server, deps.node));
       // It may have found that another node runs it: that one is to be asked, not this.
       if (connection.far !== undefined || !deps.holds(instance.id)) throw moved(server, deps.node);
-      channels.set(c, { instance, connection, requests: new Map() });
+      if (!opening.has(c) || ended.signal.aborted) return;
       const leave = listen(instance.id, (said) => frames.send({ ...said, c }));
+      channels.set(c, { instance, connection, requests: new Map(), leave });
       frames.send({ k: "opened", c, peer: connection.peer });
       void connection.closed.then(() => {
         leave();
@@ -146,7 +157,9 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
         if (channels.delete(c)) frames.send({ k: "ended", c, closed: { kind: "moved", node: deps.node } });
       });
     } catch (error) {
-      frames.send({ k: "refused", c, failure: failureOf(error, server) });
+      frames.send({ k: "refused", c, failure: failureOf(error, server, deps) });
+    } finally {
+      opening.delete(c);
     }
   }
 
@@ -173,26 +186,30 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
       if (reply.kind === "result") frames.send({ k: "result", c, id }, reply.result);
       else frames.send({ k: "error", c, id }, reply.error);
     } catch (error) {
-      const failure = sent ? toSentFailure(toGatewayError(error)) : failureOf(error, rest.method);
+      const failure = sent ? toSentFailure(toGatewayError(error)) : failureOf(error, rest.method, deps);
       frames.send({ k: "failed", c, id, sent, failure });
     } finally {
       channel?.requests.delete(id);
     }
   }
 
-  async function tell(frame: Asked<"tell">): Promise<void> {
-    frames.send({ ...(await deps.tell(frame)), k: "told", id: frame.id });
+  async function tell(frame: Asked<"tell">, body: Buffer): Promise<void> {
+    frames.send({ ...(await deps.tell(frame, body)), k: "told", id: frame.id });
   }
 
   return (frame: AskingFrame, body: Buffer): void => {
     if (frame.k === "open") void open(frame);
-    else if (frame.k === "close") channels.delete(frame.c);
+    else if (frame.k === "close") close(frame.c, cancelled());
     else if (frame.k === "request") void run(frame, body);
     else if (frame.k === "cancel") channels.get(frame.c)?.requests.get(frame.id)?.abort(cancelled());
     else if (frame.k === "notify") void notify(channels.get(frame.c), frame);
-    else if (frame.k === "tell") void tell(frame);
+    else if (frame.k === "tell") void tell(frame, body);
     else questions.take(frame, body);
   };
+}
+
+function failureOf(error: unknown, what: string, { isStopping, node }: ServedDeps): SentFailure {
+  return toSentFailure(isStopping() ? moved(what, node) : toGatewayError(error));
 }
 
 async function notify(channel: Channel | undefined, { method, params }: Asked<"notify">): Promise<void> {

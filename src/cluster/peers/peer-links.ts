@@ -1,4 +1,4 @@
-import { connect, createServer, type TLSSocket } from "node:tls";
+import { connect, createServer, type Server, type TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
 import type { NodeKey } from "../../store/shared.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -19,7 +19,7 @@ export interface PeerLink {
 /** Why a node could not be reached. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
-  /** No one listens there, or another node does: that life of the node is over. */
+  /** No one listens there, or another life of it does: that life of the node is over. */
   readonly isGone: boolean;
 
   constructor(message: string, isGone: boolean) {
@@ -57,6 +57,8 @@ const tls = {
   handshakeTimeout: 3_000,
 } as const;
 const dialMs = 1_500;
+/** Each node has one connection to each other; more are not let in before they have shown the key. */
+const mostPeers = 500;
 
 export function createPeerNetwork(options: PeerNetworkOptions): PeerNetwork {
   const { key, me, bodyBytes } = options;
@@ -87,6 +89,8 @@ export function createPeerNetwork(options: PeerNetworkOptions): PeerNetwork {
     },
   );
   server.on("tlsClientError", () => undefined);
+  server.maxConnections = mostPeers;
+
   async function dial(node: NodeKey & { readonly address: string }): Promise<PeerLink> {
     const { host, port } = splitAddress(node.address);
     const socket = connect({
@@ -112,8 +116,9 @@ export function createPeerNetwork(options: PeerNetworkOptions): PeerNetwork {
             if (listener !== undefined) return listener(head, body);
             const peer = helloOf(head);
             if (peer === undefined) return fail(`speaks version ${String(head["wire"])} of the wire`, false);
-            // Another life of it, or another node at its address: the one that was wanted is not there any more.
-            if (peer.id !== node.id || peer.epoch !== node.epoch) return fail(`is ${peer.id} by now`, true);
+            // Another node there proves nothing: both may have the address of a balancer.
+            if (peer.id !== node.id) return fail(`is ${peer.id}`, false);
+            if (peer.epoch !== node.epoch) return fail("has begun another life", peer.epoch > node.epoch);
             clearTimeout(timer);
             listener = () => undefined;
             resolve({ peer, frames, listen: (next) => void (listener = next) });
@@ -125,15 +130,7 @@ export function createPeerNetwork(options: PeerNetworkOptions): PeerNetwork {
   }
 
   return {
-    async listen() {
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", ({ message }) =>
-          reject(new GatewayError("ADDRESS_UNUSABLE", `other nodes cannot be listened for: ${message}`)),
-        );
-        server.listen({ host: options.host, port: options.port }, resolve);
-      });
-      return (server.address() as AddressInfo).port;
-    },
+    listen: async () => await listenAt(server, options),
     dial,
     async close() {
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -141,6 +138,16 @@ export function createPeerNetwork(options: PeerNetworkOptions): PeerNetwork {
       await ended;
     },
   };
+}
+
+async function listenAt(server: Server, { host, port }: Pick<PeerNetworkOptions, "host" | "port">): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", ({ message }) =>
+      reject(new GatewayError("ADDRESS_UNUSABLE", `other nodes cannot be listened for: ${message}`)),
+    );
+    server.listen({ host, port }, resolve);
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** Who says hello, in a version that this node speaks. */

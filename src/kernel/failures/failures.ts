@@ -328,7 +328,7 @@ export const failures = {
     http: 503,
     rpc: -31056,
     retry: true,
-    hint: "Call again later: the gateway tries the server by itself. `toolyard status` says why its calls failed.",
+    hint: "Call again later: the gateway tries the server again. `toolyard status` says why its calls failed.",
   },
   SERVER_DISABLED: {
     http: 503,
@@ -408,7 +408,7 @@ export const failures = {
     http: 503,
     rpc: -31195,
     retry: true,
-    hint: "This node could not renew its lease: look at its connection to the database. It serves again by itself.",
+    hint: "This node could not renew its lease: look at its connection to the database. It serves again as soon as it has one.",
   },
   NODE_SILENT: {
     http: 503,

@@ -42,6 +42,9 @@ const mostQuestions = 64;
 const mostAwayMs = 10_000;
 const looksWhileAway = 10;
 
+/** What the ids of all questions begin with, at every gateway. */
+export const questionPrefix = "toolyard";
+
 export interface ClientQuestionsOptions {
   /** Sends outside of any request; false when the client has no stream for that. */
   readonly push: (message: string) => boolean;
@@ -54,7 +57,7 @@ export interface ClientQuestionsOptions {
 }
 
 export function createClientQuestions(options: ClientQuestionsOptions): ClientQuestions {
-  const { push, isPushOpen, name = "toolyard", awayMs = mostAwayMs } = options;
+  const { push, isPushOpen, name = questionPrefix, awayMs = mostAwayMs } = options;
   const waiting = new Map<string, { readonly question: Question; readonly settle: (answer: Answer) => void }>();
   let lastNumber = 0;
   let closed = false;

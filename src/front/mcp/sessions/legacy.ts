@@ -1,12 +1,14 @@
+import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { ClientMessage } from "../../../wire/mcp/client-message.ts";
 import type { ClientNote } from "../../../cluster/peers/messages.ts";
+import { questionPrefix } from "./client-questions.ts";
 import { createSessionMethods, type SessionMethods, type SessionMethodsDeps } from "./session-methods.ts";
 import { createSessionStart, type SessionStart, type SessionStartDeps } from "./session-start.ts";
 import type { Session } from "./session.ts";
 
 export interface LegacyDeps extends SessionStartDeps, SessionMethodsDeps {
   /** Tells the other nodes of a cluster; undefined where there are none. */
-  readonly tellNodes: () => ((note: ClientNote) => void) | undefined;
+  readonly tellNodes: () => ((note: ClientNote, body?: JsonBytes) => void) | undefined;
 }
 
 type SentMessage = Exclude<ClientMessage, { kind: "request" }>;
@@ -20,11 +22,20 @@ export interface LegacyRequests {
   /** Takes a notification, or the client's answer to a question. Without a session there is nothing to do. */
   receive(message: SentMessage, session: Session | undefined): void;
   /** Takes what a client sent to another node, where nothing waited for it. */
-  hear(note: ClientNote): void;
+  hear(note: ClientNote, body: JsonBytes): void;
   readonly answer: SessionMethods;
 }
 
 export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
+  function tellNodes(message: SentMessage, { id: session, principal }: Session): void {
+    const from = { session, principal: principal.id };
+    if (message.kind === "notification") return deps.tellNodes()?.({ ...from, said: message });
+    // What no gateway asked is nothing for others.
+    if (!String(message.id).startsWith(questionPrefix)) return;
+    const { kind, bytes } = message.body;
+    deps.tellNodes()?.({ ...from, said: { kind: "response", id: message.id, as: kind } }, bytes);
+  }
+
   return {
     ...createSessionStart(deps),
     end(session) {
@@ -34,11 +45,12 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     receive(message, session) {
       if (session === undefined || receive(message, session)) return;
       // The call that it is about may run at another node.
-      deps.tellNodes()?.({ session: session.id, principal: session.principal.id, said: toSaid(message) });
+      tellNodes(message, session);
     },
-    hear({ session: id, principal, said }) {
+    hear({ session: id, principal, said }, bytes) {
       const session = deps.sessions.held(id);
-      if (session?.principal.id === principal) receive(fromSaid(said), session);
+      if (session?.principal.id !== principal) return;
+      receive(said.kind === "notification" ? said : { ...said, body: { kind: said.as, bytes } }, session);
     },
     answer: createSessionMethods(deps),
   };
@@ -64,15 +76,4 @@ function receive(message: SentMessage, session: Session): boolean {
     default:
       return true;
   }
-}
-
-function toSaid(message: SentMessage): ClientNote["said"] {
-  if (message.kind === "notification") return message;
-  const { id, body } = message;
-  return { kind: "response", id, as: body.kind, text: body.bytes.toString("utf8") };
-}
-
-function fromSaid(said: ClientNote["said"]): SentMessage {
-  if (said.kind === "notification") return said;
-  return { kind: "response", id: said.id, body: { kind: said.as, bytes: Buffer.from(said.text, "utf8") } };
 }

@@ -74,7 +74,7 @@ test("while the key is changed, ids of both keys open, and new ones are sealed w
   expect(open([otherKey]).sealed.open(before, use)).toBeUndefined();
 });
 
-test("it opens for nobody else, with no other credential, and at no other endpoint", () => {
+test("it opens for no one else, with no other credential, and at no other endpoint", () => {
   const { sealed } = open();
   const id = sealed.seal(facts, use) ?? "";
   const others: readonly Partial<Principal>[] = [

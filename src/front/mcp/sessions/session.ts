@@ -8,7 +8,7 @@ import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import { createCancellableRequests, type CancellableRequests } from "../running/cancellable-requests.ts";
-import { createClientQuestions, type ClientQuestions } from "./client-questions.ts";
+import { createClientQuestions, questionPrefix, type ClientQuestions } from "./client-questions.ts";
 import { createPushChannel, type PushChannel } from "./push-channel.ts";
 import { createResumableStreams, type ResumableStreams } from "../streams/event-log.ts";
 import { createWatchedResources, type WatchedResources } from "../listen/watched-resources.ts";
@@ -81,7 +81,7 @@ export function createSession(options: SessionOptions): Session {
     push: pushes.send,
     isPushOpen: () => pushes.open,
     // Of a client that several gateways ask, each has to know its own answers.
-    name: sealed === undefined ? "toolyard" : `toolyard-${randomUUID().slice(0, 8)}`,
+    name: sealed === undefined ? questionPrefix : `${questionPrefix}-${randomUUID().slice(0, 8)}`,
   });
   const ended = new AbortController();
   let closed = false;

@@ -7,14 +7,14 @@ import type { Listening } from "../lists/listening.ts";
 import { createWatchedCalls, type WatchedCalls } from "./watched-calls.ts";
 import { openOne, type ReplicaDeps, type ReplicaPlace } from "./replica-opening.ts";
 
-/** One process or address of a server that has several. It is started again by itself when it ends. */
+/** One process or address of a server that has several. It starts again when it ends. */
 export interface Replica {
   /** What it is made for; the group finds it by that. */
   readonly key: string;
   readonly link: Link;
   readonly calls: WatchedCalls;
   readonly facts: ReplicaFacts;
-  /** Connects. Rejects with the cause, after which it is tried again by itself. */
+  /** Connects. Rejects with the cause, after which it is tried again. */
   start(isInTurn: boolean): Promise<void>;
   /** Starts it again if it ended in good order, as servers do that are not used. */
   wake(): void;
@@ -29,7 +29,7 @@ export interface ReplicaOptions extends ReplicaPlace {
   /** Whether another one is up already: then its definitions are compared before it takes calls. */
   readonly isLater: () => boolean;
   readonly onUp: () => void;
-  /** False: it was the last one, and is not started again by itself. */
+  /** False: it was the last one, and does not start again. */
   readonly onDown: (ended: Closed) => boolean;
 }
 

@@ -17,7 +17,7 @@ export interface WatchedCalls {
 export interface WatchedCallsOptions extends Pick<BreakerOptions, "isOn" | "onChange"> {
   readonly clock: Clock;
   readonly settings: () => InstanceSettings;
-  /** Whether it is a process: its end is known by itself. */
+  /** Whether it is a process: its end is noticed without a call. */
   readonly canCrash: boolean;
   readonly lifetime: AbortSignal;
   readonly connection: () => Opened | undefined;

@@ -81,7 +81,7 @@ export function openClusterDatabase(
       return rows[0]?.epoch ?? leastEpoch;
     },
     async renew({ id, epoch }, { leaseMs, state, info }) {
-      const { rows } = await pool.query<{ owned: number | null; nodes: readonly NodeRow[] | null }>(
+      const { rows } = await pool.query<{ owned: number; nodes: readonly NodeRow[] | null; mine: number }>(
         `with mine as (
            update ${schema}.nodes set until = clock_timestamp() + make_interval(secs => $3::float8 / 1000),
              state = $4, info = $5 where id = $1 and epoch = $2::bigint and state <> 'dead' returning 1)
@@ -91,7 +91,7 @@ export function openClusterDatabase(
            (select count(*) from mine)::int as mine`,
         [id, epoch, leaseMs, state, JSON.stringify(info)],
       );
-      const [row] = rows as unknown as readonly { owned: number; nodes: readonly NodeRow[] | null; mine: number }[];
+      const [row] = rows;
       return { isMine: row?.mine === 1, owned: row?.owned ?? 0, nodes: row?.nodes ?? [] };
     },
     async claim(instance, { id, epoch }, { takesLapsed }): Promise<Claimed> {

@@ -20,8 +20,7 @@ import {
   addTeamRules,
 } from "../migrations/state/state-0007-0014.ts";
 import { addApprovals } from "../migrations/state/state-0015.ts";
-import { createClaims } from "../migrations/state/state-0020.ts";
-import { addShared } from "../migrations/state/state-0021.ts";
+import { addShared, createClaims } from "../migrations/state/state-0020-0021.ts";
 
 /** The steps of `records.db`. */
 export const recordsSteps: Migrations = {
