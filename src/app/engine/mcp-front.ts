@@ -55,6 +55,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const { serverInfo, sessions, conversations, runner, legacy, listen, ...others } = createMcpRequests(deps);
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.config().settings.limits, clock);
+  deps.cluster?.shareLimits(admission);
   const parts: McpHttpDeps = {
     publicUrl: deps.publicUrl,
     presence: deps.presence,

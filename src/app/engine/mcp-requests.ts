@@ -46,7 +46,7 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   readonly common: SharedState;
   readonly loadLate: LoadLate;
   /** Undefined where the gateway is alone. */
-  readonly cluster: Pick<LateCluster, "tellNodes" | "onClient"> | undefined;
+  readonly cluster: Pick<LateCluster, "tellNodes" | "onClient" | "shareLimits"> | undefined;
   readonly fleet: Pick<Fleet, "get" | "clients">;
 }
 

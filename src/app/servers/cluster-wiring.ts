@@ -11,7 +11,9 @@ import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts"
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement, heirOf } from "../../cluster/placement/placement.ts";
-import type { ClientNote, InstanceOrder, NodeOrder, PeerQuestion } from "../../cluster/peers/messages.ts";
+import type { ClientNote, InstanceOrder, NodeOrder, PeerQuestion, UseNote } from "../../cluster/peers/messages.ts";
+import type { Admission } from "../../front/http/guards/admission.ts";
+import { createSharedLimits } from "../../front/http/guards/shared-limits.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
@@ -37,6 +39,8 @@ export interface ClusterDeps {
   readonly ownerOf: (instance: InstanceId) => string | null;
   /** A client of a session sent something to another node, which may be meant for a call here. */
   readonly onClient: (note: ClientNote, body: Buffer) => void;
+  /** Who calls here, whose limits hold for all nodes together. */
+  readonly admission: () => Pick<Admission, "accounts" | "account">;
 }
 
 /** This gateway as a node of a cluster. */
@@ -68,6 +72,12 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   const about = { id: node, address: "", key: createHmac("sha256", key).update("key of nodes").digest("hex") };
   const { membership, placed, network, reaching, desk, life } = createNode(deps, {
     ...{ store, key, about, listen, leaseMs },
+    noteUse: ({ node: other, uses }) => shared.note(other, uses),
+  });
+  const shared = createSharedLimits({
+    ...{ clock: deps.clock, admission: deps.admission(), limits: () => deps.config().settings.limits },
+    gateways: () => membership.nodes().filter(({ state }) => state !== "dead").length,
+    tell: (uses) => void tellAll({ question: "use", node, uses }, leaseMs),
   });
 
   async function tellAll(asked: PeerQuestion, limitMs: number, body?: Buffer): Promise<void> {
@@ -77,6 +87,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   }
 
   async function close(): Promise<void> {
+    shared.close();
     reaching.close();
     await Promise.allSettled([network.close(), store.close()]);
   }
@@ -117,10 +128,12 @@ interface NodeOptions {
   readonly about: { readonly id: string; readonly address: string; readonly key: string };
   readonly listen: string;
   readonly leaseMs: number;
+  /** Another node told what people use there. */
+  readonly noteUse: (note: UseNote) => void;
 }
 
 /** The parts of a node, which refer to each other; none of them does anything yet. */
-function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: NodeOptions) {
+function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, noteUse }: NodeOptions) {
   const { config, clock, log } = deps;
   const { limits } = config().settings;
   const startedAtMs = clock.now();
@@ -150,6 +163,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs }: N
       if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
       if ("session" in asked) deps.onClient(asked, body);
+      if ("uses" in asked) noteUse(asked);
       return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },
   });

@@ -150,6 +150,8 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
   tellNodes(note: ClientNote, body?: Buffer): void;
   /** Gives what other nodes pass on of clients to a listener. */
   onClient(listener: (note: ClientNote, body: Buffer) => void): void;
+  /** Limits hold for what people use at all nodes together. Called before it joins. */
+  shareLimits(admission: ReturnType<ClusterDeps["admission"]>): void;
   /** Undefined until it has joined. */
   readonly joined: Cluster | undefined;
   /** Why it should be sent no requests; undefined while it takes part. */
@@ -167,11 +169,13 @@ function createLateCluster(
   const load = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
   let hear: (note: ClientNote, body: Buffer) => void = () => undefined;
+  let limited: ReturnType<ClusterDeps["admission"]>;
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", load);
     joined = await startCluster({
       ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
       onClient: (...said) => hear(...said),
+      admission: () => limited,
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
         const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
@@ -198,6 +202,7 @@ function createLateCluster(
     open: async (...wanted) => await (await start()).open(...wanted),
     tellNodes: (...said) => joined?.tellNodes(...said),
     onClient: (listener) => void (hear = listener),
+    shareLimits: (admission) => void (limited = admission),
     order: async (...ordered) => await joined?.order(...ordered),
     noteLoss: () => joined?.noteLoss(),
     drain: async (signal) => await joined?.drain(signal),

@@ -38,8 +38,16 @@ export type PeerQuestion =
   | { readonly question: "reach" | NodeOrder }
   /** A client of a session sent something that nothing at that node waits for; an answer has its bytes. */
   | ({ readonly question: "client" } & ClientNote)
+  /** What people use there of the limits. */
+  | ({ readonly question: "use" } & UseNote)
   /** A person restarts or stops an instance, at whatever node. */
   | ({ readonly question: InstanceOrder; readonly limitMs: number } & Omit<FarInstance, "server">);
+
+/** What each person uses at a node: running calls, open streams, and calls since the use was told before. */
+export interface UseNote {
+  readonly node: string;
+  readonly uses: readonly (readonly [person: string, running: number, streams: number, calls: number])[];
+}
 
 /** An answer or a notification that a client sent in a session. */
 export interface ClientNote {

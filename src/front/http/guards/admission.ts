@@ -22,16 +22,24 @@ export interface Admission {
   openStream(principal: Principal): () => void;
   /** Streams that are open now, of everybody. */
   readonly streams: number;
+  /** What each person uses here; gateways that share limits read it, and add the use elsewhere. */
+  readonly accounts: ReadonlyMap<string, Account>;
+  /** That of a person who may not have called here yet. */
+  account(person: string): Account;
 }
 
 export type AdmissionLimits = Pick<Limits, "concurrentCalls" | "callsPerSecond" | "openStreams">;
 
 /** One per person who has ever called. Its functions are created once, so that a call allocates nothing. */
-interface Account {
+export interface Account {
   running: number;
   streams: number;
   /** Requests that may start now. Refilled over time, up to the amount of one second. */
   tokens: number;
+  /** Those that were taken here since other gateways were told. */
+  spent: number;
+  /** What runs and is open at other gateways that share the limits. */
+  readonly elsewhere: { running: number; streams: number };
   refilledMs: number;
   readonly leave: (answerBytes?: number) => void;
   readonly closeStream: () => void;
@@ -52,16 +60,20 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
       running: 0,
       streams: 0,
       tokens: limits().callsPerSecond,
+      spent: 0,
+      elsewhere: { running: 0, streams: 0 },
       refilledMs: clock.monotonic(),
       leave(answerBytes = 0) {
         account.running -= 1;
-        account.tokens -= Math.floor(answerBytes / bytesPerCall);
+        spend(account, Math.floor(answerBytes / bytesPerCall));
       },
       closeStream: () => void (account.streams -= 1),
     };
     accounts.set(id, account);
     return account;
   }
+
+  const find = (id: string): Account => accounts.get(id) ?? openAccount(id);
 
   function refill(account: Account, perSecond: number): void {
     const nowMs = clock.monotonic();
@@ -72,7 +84,7 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
   return {
     admit({ user, id }) {
       const { callsPerSecond, concurrentCalls } = limits();
-      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
+      const account = find(user ?? id);
       if (account.tokens < 1 || account.tokens < callsPerSecond / 2) refill(account, callsPerSecond);
       if (account.tokens < 1)
         throw refusal(
@@ -80,22 +92,24 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
           settingNow("limits.callsPerSecond", callsPerSecond),
           Math.ceil((1 - account.tokens) / callsPerSecond),
         );
-      if (account.running >= concurrentCalls)
+      const running = account.running + account.elsewhere.running;
+      if (running >= concurrentCalls)
         throw refusal(
-          `${account.running} requests of this principal are being worked on already (limits.concurrentCalls)`,
+          `${running} requests of this principal are being worked on already (limits.concurrentCalls)`,
           settingNow("limits.concurrentCalls", concurrentCalls),
           busyRetryS,
         );
-      account.tokens -= 1;
+      spend(account, 1);
       account.running += 1;
       return account.leave;
     },
     openStream({ user, id }) {
       const { openStreams } = limits();
-      const account = accounts.get(user ?? id) ?? openAccount(user ?? id);
-      if (account.streams >= openStreams)
+      const account = find(user ?? id);
+      const streams = account.streams + account.elsewhere.streams;
+      if (streams >= openStreams)
         throw refusal(
-          `${account.streams} streams are open for this principal already (limits.openStreams)`,
+          `${streams} streams are open for this principal already (limits.openStreams)`,
           settingNow("limits.openStreams", openStreams),
           streamRetryS,
         );
@@ -105,7 +119,14 @@ export function createAdmission(limits: () => AdmissionLimits, clock: Clock): Ad
     get streams() {
       return [...accounts.values()].reduce((sum, account) => sum + account.streams, 0);
     },
+    accounts,
+    account: find,
   };
+}
+
+function spend(account: Account, calls: number): void {
+  account.tokens -= calls;
+  account.spent += calls;
 }
 
 function refusal(message: string, setting: string, retryAfterS: number): GatewayError {
