@@ -87,6 +87,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
     ...{ ...shared, late, people, fleet, views, discovery, recordCall, audit, traces },
     store: { ...kept, approvals: approvalStoreOf({ config, records }, kept) },
     logins: servers.logins,
+    cluster: servers.cluster,
   });
   const calls = createCallUsage({ events, clock, store, fleet });
   const pins = wirePins({ ...shared, profiles: views.profiles, store: kept, records, usage: calls });

@@ -82,6 +82,7 @@ function createWorld(
       for (const tool of tools) world.prepared.add(tool.path);
     },
     release: (tools: readonly ToolEntry[]) => tools.forEach((tool) => world.prepared.delete(tool.path)),
+    announce: undefined,
     store: {
       load: async () => await Promise.resolve(kept),
       save: (uses) => void world.saved.push([...uses]),

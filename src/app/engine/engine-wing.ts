@@ -23,10 +23,13 @@ import { createSealedStates } from "../../wire/mcp/sealed-state.ts";
 import type { ShownViews } from "./catalog-wing.ts";
 import { createChecks, type CheckDeps } from "./check-wiring.ts";
 import { openApprovals, type ApprovalWiring, type ApprovalWiringDeps } from "./approval-wiring.ts";
-import { createNamespaces, type Namespaces } from "./namespace-wiring.ts";
+import { createNamespaces, type Namespaces, type NamespacesDeps } from "./namespace-wiring.ts";
 
 export interface EngineDeps
-  extends Pick<ApprovalWiringDeps, "late" | "people">, Pick<CheckDeps, "logins" | "redaction"> {
+  extends
+    Pick<ApprovalWiringDeps, "late" | "people">,
+    Pick<CheckDeps, "logins" | "redaction">,
+    Pick<NamespacesDeps, "cluster"> {
   readonly config: () => Config;
   readonly fleet: Fleet;
   readonly views: ShownViews;

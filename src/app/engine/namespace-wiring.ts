@@ -9,6 +9,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
+import type { LateCluster } from "../servers/servers-wing.ts";
 import type { ShownViews } from "./catalog-wing.ts";
 
 export interface NamespacesDeps {
@@ -20,6 +21,8 @@ export interface NamespacesDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly store: NamespaceUsageStore;
+  /** Undefined where the gateway is alone. */
+  readonly cluster: Pick<LateCluster, "tellNodes" | "onLoad"> | undefined;
 }
 
 /** Namespaces, connected to what they need. */
@@ -31,7 +34,7 @@ export interface Namespaces extends AsyncDisposable {
 
 /** Builds the loading of namespaces, with their usage counts from the store. */
 export function createNamespaces(deps: NamespacesDeps): Namespaces {
-  const { fleet, events, clock, log } = deps;
+  const { fleet, events, clock, log, cluster } = deps;
   const listedAtMs = new Map<InstanceId, number>();
   const unsubscribe = events.on(["mcp.tools.discovered", "config.changed"], (event) => {
     if (event.type === "mcp.tools.discovered") listedAtMs.set(event.instance, clock.monotonic());
@@ -70,7 +73,12 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     events,
     log,
     clock,
+    announce:
+      cluster === undefined
+        ? undefined
+        : async (principal, loaded) => await cluster.tellNodes({ question: "load", principal, loaded }),
   });
+  cluster?.onLoad(loads.follow);
 
   deps.views.showLoaded(loads.of);
 

@@ -11,7 +11,14 @@ import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts"
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement, heirOf } from "../../cluster/placement/placement.ts";
-import type { ClientNote, InstanceOrder, NodeOrder, PeerQuestion, UseNote } from "../../cluster/peers/messages.ts";
+import type {
+  ClientNote,
+  InstanceOrder,
+  LoadNote,
+  NodeOrder,
+  PeerQuestion,
+  UseNote,
+} from "../../cluster/peers/messages.ts";
 import type { Admission } from "../../front/http/guards/admission.ts";
 import { createSharedLimits } from "../../front/http/guards/shared-limits.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -39,6 +46,8 @@ export interface ClusterDeps {
   readonly ownerOf: (instance: InstanceId) => string | null;
   /** A client of a session sent something to another node, which may be meant for a call here. */
   readonly onClient: (note: ClientNote, body: Buffer) => void;
+  /** A namespace was loaded at another node. Resolves when it is loaded here as well. */
+  readonly onLoad: (note: LoadNote) => Promise<void>;
   /** Who calls here, whose limits hold for all nodes together. */
   readonly admission: () => Pick<Admission, "accounts" | "account">;
 }
@@ -52,8 +61,8 @@ export interface Cluster {
   noteLoss(): void;
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
   order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
-  /** Passes on what a client sent and nothing here waits for. Returns at once. */
-  tellNodes(note: ClientNote, body?: Buffer): void;
+  /** Resolves when all other nodes have heard it, or do not answer. */
+  tellNodes(note: ClientNote | LoadNote, body?: Buffer): Promise<void>;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -105,7 +114,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     ...{ open: placed.open, membership, desk },
     order: async (question, { id: instance, owner }, limitMs) =>
       await tellAll({ question, instance, owner, limitMs }, limitMs),
-    tellNodes: (note, body) => void tellAll({ question: "client", ...note }, leaseMs, body),
+    tellNodes: async (note, body) => await tellAll(note, leaseMs, body),
     noteLoss: () => membership.begin("the database has lost changes"),
     async drain(signal) {
       life.isStopping = true;
@@ -162,8 +171,9 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
     async tell(asked, body) {
       if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
-      if ("session" in asked) deps.onClient(asked, body);
-      if ("uses" in asked) noteUse(asked);
+      if (asked.question === "client") deps.onClient(asked, body);
+      if (asked.question === "load") await deps.onLoad(asked);
+      if (asked.question === "use") noteUse(asked);
       return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },
   });

@@ -1,4 +1,3 @@
-import type { ClientNote } from "../../cluster/peers/messages.ts";
 import type { Cluster, ClusterDeps } from "./cluster-wiring.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
@@ -146,10 +145,12 @@ export function createServers(deps: ServersDeps): Servers {
 export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss" | "drain" | "close"> {
   /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
   start(): Promise<void>;
-  /** Passes on what a client sent and nothing here waits for. Returns at once. */
-  tellNodes(note: ClientNote, body?: Buffer): void;
+  /** Resolves when all other nodes have heard it, or do not answer. */
+  readonly tellNodes: Cluster["tellNodes"];
   /** Gives what other nodes pass on of clients to a listener. */
-  onClient(listener: (note: ClientNote, body: Buffer) => void): void;
+  onClient(listener: ClusterDeps["onClient"]): void;
+  /** Gives what other nodes tell of loaded namespaces to a listener. */
+  onLoad(listener: (principal: Principal, instance: InstanceId) => Promise<void>): void;
   /** Limits hold for what people use at all nodes together. Called before it joins. */
   shareLimits(admission: ReturnType<ClusterDeps["admission"]>): void;
   /** Undefined until it has joined. */
@@ -166,15 +167,20 @@ function createLateCluster(
   openHere: ClusterDeps["openHere"],
   fleet: () => Fleet,
 ): LateCluster {
-  const load = async () => await import("./cluster-wiring.ts");
+  const loadCode = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
-  let hear: (note: ClientNote, body: Buffer) => void = () => undefined;
+  let hear: ClusterDeps["onClient"] = () => undefined;
+  let load: Parameters<LateCluster["onLoad"]>[0] = async () => undefined;
   let limited: ReturnType<ClusterDeps["admission"]>;
   const start = openOnce(async () => {
-    const { startCluster } = await loadLate("the cluster", load);
+    const { startCluster } = await loadLate("the cluster", loadCode);
     joined = await startCluster({
       ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
       onClient: (...said) => hear(...said),
+      async onLoad({ principal: id, loaded }) {
+        const principal = principalOf(id as PrincipalId);
+        if (principal !== undefined) await load(principal, loaded as InstanceId);
+      },
       admission: () => limited,
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
@@ -200,8 +206,9 @@ function createLateCluster(
       return connection.far?.node ?? joined.membership.me.id;
     },
     open: async (...wanted) => await (await start()).open(...wanted),
-    tellNodes: (...said) => joined?.tellNodes(...said),
+    tellNodes: async (...said) => await joined?.tellNodes(...said),
     onClient: (listener) => void (hear = listener),
+    onLoad: (listener) => void (load = listener),
     shareLimits: (admission) => void (limited = admission),
     order: async (...ordered) => await joined?.order(...ordered),
     noteLoss: () => joined?.noteLoss(),

@@ -36,12 +36,19 @@ export interface Wants {
 export type PeerQuestion =
   /** Whether it reaches the database. */
   | { readonly question: "reach" | NodeOrder }
-  /** A client of a session sent something that nothing at that node waits for; an answer has its bytes. */
-  | ({ readonly question: "client" } & ClientNote)
+  | ClientNote
+  | LoadNote
   /** What people use there of the limits. */
   | ({ readonly question: "use" } & UseNote)
   /** A person restarts or stops an instance, at whatever node. */
   | ({ readonly question: InstanceOrder; readonly limitMs: number } & Omit<FarInstance, "server">);
+
+/** A namespace is loaded for a principal, or in use. It is answered when it is loaded there as well. */
+export interface LoadNote {
+  readonly question: "load";
+  readonly principal: string;
+  readonly loaded: string;
+}
 
 /** What each person uses at a node: running calls, open streams, and calls since the use was told before. */
 export interface UseNote {
@@ -49,8 +56,12 @@ export interface UseNote {
   readonly uses: readonly (readonly [person: string, running: number, streams: number, calls: number])[];
 }
 
-/** An answer or a notification that a client sent in a session. */
+/**
+ * An answer or a notification that a client sent in a session, and that nothing at that node waits for. An answer has
+ * its bytes.
+ */
 export interface ClientNote {
+  readonly question: "client";
   readonly session: string;
   readonly principal: string;
   readonly said:

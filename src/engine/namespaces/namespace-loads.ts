@@ -5,10 +5,10 @@ import type { ViewServer, View } from "../../catalog/model/view.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { EventOf } from "../../kernel/events/event.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import { untilAborted } from "../../kernel/runtime/abort.ts";
+import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError, toGatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { toPreload, isPinned, createNamespaceSets, type NamespaceSets } from "./namespace-sets.ts";
 import {
@@ -23,6 +23,8 @@ import type { NamespaceSettings } from "../../config/config.ts";
 
 /** Counts are written this much later, all together. */
 const saveDelayMs = 10_000;
+/** Namespaces of principals of which is remembered when other gateways were told. */
+const mostTold = 10_000;
 
 /** Saves counts some time after they changed, and whatever is unsaved at the end. */
 function createDebouncedSave(clock: Clock, run: () => void): { soon(): void; now(): void } {
@@ -57,6 +59,8 @@ export interface NamespaceLoads extends AsyncDisposable {
    * reason when that aborts.
    */
   load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad>;
+  /** Has a namespace that is in use at another gateway in use here, by the lists that are known here. */
+  follow(principal: Principal, instance: InstanceId): Promise<void>;
   /** Loads in the background what the configuration names, and what was used most in earlier runs. */
   preload(principal: Principal): Promise<void>;
   stats(principal: Principal): NamespaceStats;
@@ -81,6 +85,25 @@ export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
   readonly events: EventBus;
   readonly log: Log;
   readonly clock: Clock;
+  /** Tells other gateways that a namespace is in use. Undefined where there are none. */
+  readonly announce: ((principal: PrincipalId, instance: InstanceId) => Promise<void>) | undefined;
+}
+
+/** A client's next request may reach another gateway, but a load waits no longer for one that does not answer. */
+const announceMs = 1_000;
+
+/** Tells other gateways of loads at once, and of use often enough that they evict nothing that is used here. */
+function createAnnouncer({ announce, clock, settings }: NamespaceLoadsDeps) {
+  const toldMs = new Map<string, number>();
+  return async (principal: PrincipalId, instance: InstanceId, isLoad: boolean): Promise<void> => {
+    if (announce === undefined) return;
+    const key = `${principal} ${instance}`;
+    const nowMs = clock.monotonic();
+    if (!isLoad && nowMs - (toldMs.get(key) ?? Number.NEGATIVE_INFINITY) < settings().cacheTtlMs / 4) return;
+    if (toldMs.size > mostTold) toldMs.clear();
+    toldMs.set(key, nowMs);
+    await untilAborted(announce(principal, instance), abortAfter(announceMs)).catch(() => undefined);
+  };
 }
 
 /** Begins with nothing loaded. Usage counts are read from the store in the background. */
@@ -98,6 +121,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   const sets = createNamespaceSets({ settings, useOf: usage.get, release, onNew, events, log, clock });
   const sweepLater = createNamespaceSweeper({ sets, settings, viewOf: deps.viewOf, clock, lifetime: lifetime.signal });
   const share = createSharedLoads({ sets, loadServer, events, clock, onLoaded: sweepLater });
+  const announce = createAnnouncer(deps);
   const save = createDebouncedSave(clock, () => deps.store.save(usage.snapshot()));
   const unsubscribe = events.on(["mcp.request.logs", "tool.bare_name"], (event) => {
     if (event.type === "mcp.request.logs") {
@@ -110,7 +134,9 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     save.soon();
     const set = sets.find(principal);
     const entry = set?.loaded.get(instance);
-    if (set !== undefined && entry !== undefined) sets.touch(set, entry);
+    if (set === undefined || entry === undefined) return;
+    sets.touch(set, entry);
+    void announce(principal, instance, false);
   }
 
   async function load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad> {
@@ -120,7 +146,11 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const set = sets.of(principal);
     const entry = set.loaded.get(server.instance);
     const loading = share(set, server, { maxAgeMs: cacheTtlMs, why: enabled ? "asked" : "unlisted" });
-    if (entry === undefined) return await untilAborted(loading, signal);
+    if (entry === undefined) {
+      const loaded = await untilAborted(loading, signal);
+      await announce(principal.id, server.instance, true);
+      return loaded;
+    }
     // Already loaded. When its tools are old, they are listed again for the next use.
     sets.touch(set, entry);
     loading.catch(() => undefined);
@@ -151,6 +181,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
   return {
     of: (principal) => sets.of(principal).snapshot,
     load,
+    follow: createFollow({ ...deps, sets, share }),
     preload,
     stats: (principal) => ({ ...sets.of(principal).counts, uses: usage.of(principal.id) }),
     async [Symbol.asyncDispose]() {
@@ -160,6 +191,23 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
       save.now();
       await deps.store[Symbol.asyncDispose]();
     },
+  };
+}
+
+interface FollowDeps extends Pick<NamespaceLoadsDeps, "viewOf" | "settings"> {
+  readonly sets: NamespaceSets;
+  readonly share: ReturnType<typeof createSharedLoads>;
+}
+
+function createFollow({ sets, share, viewOf, settings }: FollowDeps): NamespaceLoads["follow"] {
+  return async (principal, instance) => {
+    const set = sets.of(principal);
+    const entry = set.loaded.get(instance);
+    if (entry !== undefined) return sets.touch(set, entry);
+    const server = viewOf(principal).servers.find((one) => one.instance === instance);
+    if (server === undefined || !settings().enabled) return;
+    // The other gateway has just listed it.
+    await share(set, server, { maxAgeMs: Infinity, why: "asked" }).catch(() => undefined);
   };
 }
 

@@ -8,7 +8,7 @@ import type { Session } from "./session.ts";
 
 export interface LegacyDeps extends SessionStartDeps, SessionMethodsDeps {
   /** Tells the other nodes of a cluster; undefined where there are none. */
-  readonly tellNodes: () => ((note: ClientNote, body?: JsonBytes) => void) | undefined;
+  readonly tellNodes: () => ((note: ClientNote, body?: JsonBytes) => unknown) | undefined;
 }
 
 type SentMessage = Exclude<ClientMessage, { kind: "request" }>;
@@ -28,8 +28,8 @@ export interface LegacyRequests {
 
 export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
   function tellNodes(message: SentMessage, { id: session, principal }: Session): void {
-    const from = { session, principal: principal.id };
-    if (message.kind === "notification") return deps.tellNodes()?.({ ...from, said: message });
+    const from = { question: "client", session, principal: principal.id } as const;
+    if (message.kind === "notification") return void deps.tellNodes()?.({ ...from, said: message });
     // What no gateway asked is nothing for others.
     if (!String(message.id).startsWith(questionPrefix)) return;
     const { kind, bytes } = message.body;

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
+import { rpc } from "../harness/rpc.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { until } from "../harness/until.ts";
 import { callAt, startNodes, type Nodes } from "./nodes.ts";
 
-describe.skipIf(hasNoPostgres)("limits of calls hold for all nodes together", () => {
+describe.skipIf(hasNoPostgres)("what people use at several nodes", () => {
   let nodes: Nodes;
   let one: RunningGateway;
   let two: RunningGateway;
@@ -25,6 +26,17 @@ describe.skipIf(hasNoPostgres)("limits of calls hold for all nodes together", ()
     const sleeping = [1, 2, 3, 4, 5, 6].map(async (id) => await callAt(one, "sleep", { ms: 4_000, id: `s${id}` }));
     return Promise.allSettled(sleeping);
   }
+
+  test("a namespace that is loaded at one node is in the lists of the other", async () => {
+    const listed = async ({ url }: RunningGateway): Promise<readonly string[]> => {
+      const { json } = await rpc(`${url}/mcp/namespaces`, "tools/list");
+      return json.result.tools.map(({ name }: { readonly name: string }) => name);
+    };
+    expect(await listed(two)).not.toContain("effects__count");
+    await rpc(`${one.url}/mcp/namespaces`, "tools/call", { name: "effects__list_tools", arguments: {} });
+    expect(await listed(two)).toContain("effects__count");
+    expect(await listed(one)).toContain("effects__count");
+  });
 
   test("a person who has as many at one node as are allowed is refused at the other, until they end", async () => {
     const all = fill();
