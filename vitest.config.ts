@@ -9,7 +9,7 @@ const textFiles = {
   load: (id: string) => (id.endsWith(".txt") ? `export default ${JSON.stringify(readFileSync(id, "utf8"))}` : null),
 };
 
-const limits = { testTimeout: 120_000, hookTimeout: 120_000 };
+const limits = { testTimeout: 300_000, hookTimeout: 300_000 };
 
 /** Rooms that start processes and threads or hold sockets, and a test that looks at what its process has loaded. */
 const restless = [

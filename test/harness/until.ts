@@ -4,7 +4,7 @@ const longestRoundMs = 2_000;
 /** Waits for a condition: calls `probe` until it gives something, or fails with what it was waiting for. */
 export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 60_000,
+  limitMs = 120_000,
 ): Promise<T> {
   let waitedMs = 0;
   for (let last = performance.now(); ;) {

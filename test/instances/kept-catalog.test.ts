@@ -26,29 +26,25 @@ function fifty(change: (server: string) => string[] = () => []): { mcpServers: R
 const toolCount = async (url: string): Promise<number> =>
   ((await discover(url, { query: "" })) as { total_tools: number }).total_tools;
 
-test(
-  "a restart with 50 servers answers at once from what was kept, and starts none of them until it is needed",
-  { timeout: 180_000 },
-  async () => {
-    {
-      await using first = await startGateway({ config: fifty(), directory });
-      await until(async () => (await toolCount(first.url)) === 150, 120_000);
-    }
-    await using gateway = await startGateway({ config: fifty(), directory });
-    // The very first requests: nothing is waited for.
-    expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
-    expect((await rpc(`${gateway.url}/mcp/flat`, "tools/list")).json.result.tools).toHaveLength(150);
-    expect(await toolCount(gateway.url)).toBe(150);
-    const found = await discover(gateway.url, { query: "tool-1 of server-7", server: "server-7" });
-    expect(found.tools.length).toBeGreaterThan(0);
-    for (let index = 0; index < 50; index += 1) expect(startsIn(pidFile(`server-${index}`))).toHaveLength(1);
-    expect(childrenOf(gateway.process.pid)).toEqual([]);
+test("a restart with 50 servers answers at once from what was kept, and starts none of them until it is needed", async () => {
+  {
+    await using first = await startGateway({ config: fifty(), directory });
+    await until(async () => (await toolCount(first.url)) === 150, 120_000);
+  }
+  await using gateway = await startGateway({ config: fifty(), directory });
+  // The very first requests: nothing is waited for.
+  expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
+  expect((await rpc(`${gateway.url}/mcp/flat`, "tools/list")).json.result.tools).toHaveLength(150);
+  expect(await toolCount(gateway.url)).toBe(150);
+  const found = await discover(gateway.url, { query: "tool-1 of server-7", server: "server-7" });
+  expect(found.tools.length).toBeGreaterThan(0);
+  for (let index = 0; index < 50; index += 1) expect(startsIn(pidFile(`server-${index}`))).toHaveLength(1);
+  expect(childrenOf(gateway.process.pid)).toEqual([]);
 
-    await execute(gateway.url, "server-7:tool-1");
-    expect(startsIn(pidFile("server-7"))).toHaveLength(2);
-    expect(startsIn(pidFile("server-8"))).toHaveLength(1);
-  },
-);
+  await execute(gateway.url, "server-7:tool-1");
+  expect(startsIn(pidFile("server-7"))).toHaveLength(2);
+  expect(startsIn(pidFile("server-8"))).toHaveLength(1);
+});
 
 test("a configuration that was changed meanwhile makes only its own server's tools unknown", async () => {
   const three = (extra: string[]): object => ({

@@ -95,69 +95,63 @@ describe.runIf(linux)("nothing survives the gateway", () => {
     return most;
   }
 
-  test(
-    `servers killed at random under calls and reloads: every call is answered, no process is left over (TOOLYARD_TEST_SEED=${seed})`,
-    { timeout: 120_000 },
-    async () => {
-      const random = createRandom(seed + 1);
-      const directory = await mkdtemp(join(tmpdir(), "toolyard-random-"));
-      const pids = join(directory, "pids");
-      const names = ["a", "b", "c"];
-      const config = (generation: number): object => ({
-        mcpServers: Object.fromEntries(
-          names.map((name, index) => [
-            name,
-            {
-              ...badServer(
-                "--write-pid",
-                pids,
-                ...(generation % names.length === index
-                  ? ["--tool-name", `g${generation}`, "--behaviours", "all"]
-                  : []),
-              ),
-            },
-          ]),
-        ),
-        toolyard: {
-          instances: {
-            restartDelaysMs: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10],
-            callRetryMs: 0,
-            failedRetryMs: 1_000,
+  test(`servers killed at random under calls and reloads: every call is answered, no process is left over (TOOLYARD_TEST_SEED=${seed})`, async () => {
+    const random = createRandom(seed + 1);
+    const directory = await mkdtemp(join(tmpdir(), "toolyard-random-"));
+    const pids = join(directory, "pids");
+    const names = ["a", "b", "c"];
+    const config = (generation: number): object => ({
+      mcpServers: Object.fromEntries(
+        names.map((name, index) => [
+          name,
+          {
+            ...badServer(
+              "--write-pid",
+              pids,
+              ...(generation % names.length === index ? ["--tool-name", `g${generation}`, "--behaviours", "all"] : []),
+            ),
           },
+        ]),
+      ),
+      toolyard: {
+        instances: {
+          restartDelaysMs: [10, 10, 10, 10, 10, 10, 10, 10, 10, 10],
+          callRetryMs: 0,
+          failedRetryMs: 1_000,
         },
-      });
-      await using gateway = await startGateway({ config: config(0), directory });
-      let answered = 0;
-      const done = new AbortController();
-      const callers = Array.from({ length: 10 }, async () => {
-        while (!done.signal.aborted) {
-          const kind = ["echo", "fork", "setsid", "exit", "crash-self"][Math.floor(random() * 5)] ?? "echo";
-          const name = names[Math.floor(random() * 3)] ?? "a";
-          const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
-            name: "execute_mcp_tool",
-            arguments: { tool_path: `${name}:${kind}`, arguments: {} },
-          });
-          expect(answer.status).toBe(200);
-          expect(answer.json.result ?? answer.json.error).toBeDefined();
-          answered += 1;
-        }
-      });
-      for (let round = 0; round < 40; round += 1) {
-        const alive = aliveIn(pids);
-        const victim = alive[Math.floor(random() * alive.length)];
-        if (victim !== undefined && random() < 0.7) kill(victim);
-        else await writeFile(gateway.configFile, JSON.stringify(config(round)));
-        await new Promise((resolve) => setTimeout(resolve, random() * 100));
+      },
+    });
+    await using gateway = await startGateway({ config: config(0), directory });
+    let answered = 0;
+    const done = new AbortController();
+    const callers = Array.from({ length: 10 }, async () => {
+      while (!done.signal.aborted) {
+        const kind = ["echo", "fork", "setsid", "exit", "crash-self"][Math.floor(random() * 5)] ?? "echo";
+        const name = names[Math.floor(random() * 3)] ?? "a";
+        const answer = await rpc(`${gateway.url}/mcp`, "tools/call", {
+          name: "execute_mcp_tool",
+          arguments: { tool_path: `${name}:${kind}`, arguments: {} },
+        });
+        expect(answer.status).toBe(200);
+        expect(answer.json.result ?? answer.json.error).toBeDefined();
+        answered += 1;
       }
-      done.abort();
-      await Promise.all(callers);
-      expect(answered).toBeGreaterThan(0);
-      expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
-      expect(await gateway.stop()).toBe(0);
-      expect(aliveIn(pids)).toEqual([]);
-      await rm(directory, { recursive: true, force: true });
-    },
-  );
+    });
+    for (let round = 0; round < 40; round += 1) {
+      const alive = aliveIn(pids);
+      const victim = alive[Math.floor(random() * alive.length)];
+      if (victim !== undefined && random() < 0.7) kill(victim);
+      else await writeFile(gateway.configFile, JSON.stringify(config(round)));
+      await new Promise((resolve) => setTimeout(resolve, random() * 100));
+    }
+    done.abort();
+    await Promise.all(callers);
+    expect(answered).toBeGreaterThan(0);
+    expect((await rpc(`${gateway.url}/mcp`, "tools/list")).json.result.tools).toHaveLength(4);
+    expect(await gateway.stop()).toBe(0);
+    expect(aliveIn(pids)).toEqual([]);
+    await rm(directory, { recursive: true, force: true });
+  });
 });
 
 /** It may have ended between the look and the kill. */

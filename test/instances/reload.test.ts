@@ -125,43 +125,39 @@ describe("FAULT 87: a file that cannot be used is refused with line and column, 
   });
 });
 
-test(
-  "FAULT 89: a thousand reloads under two hundred calls: none fails, and the last file counts",
-  { timeout: 120_000 },
-  async () => {
-    await using gateway = await startGateway({
-      config: config({ steady: server("steady"), other: server("other") }),
-      directory,
-    });
-    await until(async () => (await serversOf(gateway)) === "steady:2 other:2");
-    const done = new AbortController();
-    let failed = 0;
-    let calls = 0;
-    const callers = Array.from({ length: 200 }, async () => {
-      while (!done.signal.aborted) {
-        const result = await execute(gateway.url, "steady:tool-1");
-        calls += 1;
-        if (result.isError === true || result.structuredContent === undefined) failed += 1;
-      }
-    });
-    for (let reload = 0; reload < 1_000; reload += 1) {
-      await writeFile(
-        gateway.configFile,
-        config({ steady: server("steady"), other: server("other", "--tool-name", `tool-${reload}-x`) }),
-      );
-      await new Promise((resolve) => setTimeout(resolve, 5));
+test("FAULT 89: a thousand reloads under two hundred calls: none fails, and the last file counts", async () => {
+  await using gateway = await startGateway({
+    config: config({ steady: server("steady"), other: server("other") }),
+    directory,
+  });
+  await until(async () => (await serversOf(gateway)) === "steady:2 other:2");
+  const done = new AbortController();
+  let failed = 0;
+  let calls = 0;
+  const callers = Array.from({ length: 200 }, async () => {
+    while (!done.signal.aborted) {
+      const result = await execute(gateway.url, "steady:tool-1");
+      calls += 1;
+      if (result.isError === true || result.structuredContent === undefined) failed += 1;
     }
-    await until(async () => {
-      const found = await rpc(`${gateway.url}/mcp/server/other`, "tools/list");
-      return found.json.result.tools.some((tool: { name: string }) => tool.name === "tool-999-x");
-    });
-    done.abort();
-    await Promise.all(callers);
-    expect(failed).toBe(0);
-    expect(calls).toBeGreaterThan(1_000);
-    expect(startsIn(pidFile("steady"))).toHaveLength(1);
-  },
-);
+  });
+  for (let reload = 0; reload < 1_000; reload += 1) {
+    await writeFile(
+      gateway.configFile,
+      config({ steady: server("steady"), other: server("other", "--tool-name", `tool-${reload}-x`) }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await until(async () => {
+    const found = await rpc(`${gateway.url}/mcp/server/other`, "tools/list");
+    return found.json.result.tools.some((tool: { name: string }) => tool.name === "tool-999-x");
+  });
+  done.abort();
+  await Promise.all(callers);
+  expect(failed).toBe(0);
+  expect(calls).toBeGreaterThan(1_000);
+  expect(startsIn(pidFile("steady"))).toHaveLength(1);
+});
 
 describe("FAULT 90: however the file is replaced, it is picked up, and what cannot be read changes nothing", () => {
   const next = (): string => config({ a: server("a"), b: server("b") });

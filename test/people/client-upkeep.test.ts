@@ -98,4 +98,4 @@ test("an app that is named by a document which cannot be fetched is the one that
   expect((await browser.open(foreign.url)).text).not.toContain('name="answer"');
   const unknown = await browser.open(authorize(world.url, "https://unknown.invalid/app.json").url);
   expect(unknown.text).not.toContain('name="answer"');
-}, 120_000);
+});

@@ -69,4 +69,4 @@ test("the key of secrets is taken from a variable, a file and a command, and a g
     const bytes = await readFile(join(one.parentPath, one.name));
     for (const text of [secret, key(1), key(2)]) expect([one.name, bytes.includes(text)]).toEqual([one.name, false]);
   }
-}, 240_000);
+});

@@ -99,4 +99,4 @@ test("FAULT 109: kill -9 in a migration leaves the version before or the new one
     expect(database.prepare("select count(*) as users from user").get()).toEqual({ users: users + 1 });
   });
   expect(readdirSync(folder).filter((name) => name.endsWith(".unfinished"))).toEqual([]);
-}, 240_000);
+});

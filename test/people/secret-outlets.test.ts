@@ -101,4 +101,4 @@ test("FAULT J: what a server says of secrets of a team and a person before it cr
     for (const form of forms)
       expect(told.filter((text) => text.includes(form)).map((text) => text.slice(0, 300))).toEqual([]);
   }
-}, 120_000);
+});

@@ -301,7 +301,7 @@ describe.skipIf(hasNoPostgres)("two gateways of one PostgreSQL, behind one name"
       await cutOff[Symbol.asyncDispose]();
       await cable[Symbol.asyncDispose]();
     }
-  }, 120_000);
+  });
 
   test("a gateway with another key than the others is refused at its start, and says what to do", async () => {
     const failed = await start("stranger", { env: { TOOLYARD_KEY: newKey } }).then(

@@ -85,18 +85,14 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
     },
   );
 
-  test.runIf(process.getuid?.() === 0)(
-    "leaves no process of an unprivileged gateway either",
-    { timeout: 120_000 },
-    async () => {
-      const random = createRandom(seed);
-      const goneMs: number[] = [];
-      for (let cycle = 0; cycle < 5; cycle += 1) goneMs.push(await killCycle(random, { uid: 65534, gid: 65534 }));
-      console.info(`kill -9, unprivileged: ${summary(goneMs)}`);
-    },
-  );
+  test.runIf(process.getuid?.() === 0)("leaves no process of an unprivileged gateway either", async () => {
+    const random = createRandom(seed);
+    const goneMs: number[] = [];
+    for (let cycle = 0; cycle < 5; cycle += 1) goneMs.push(await killCycle(random, { uid: 65534, gid: 65534 }));
+    console.info(`kill -9, unprivileged: ${summary(goneMs)}`);
+  });
 
-  test("a guardian that is killed is replaced, and the new one knows all trees", { timeout: 60_000 }, async () => {
+  test("a guardian that is killed is replaced, and the new one knows all trees", async () => {
     const records = makeRecords({});
     const token = `replaced-${process.pid}`;
     const gateway = startGateway(records, nastyServer(token));
@@ -109,7 +105,7 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
     rmSync(path.dirname(records), { recursive: true });
   });
 
-  test("the guardian for systems without a shell leaves nothing either", { timeout: 60_000 }, async () => {
+  test("the guardian for systems without a shell leaves nothing either", async () => {
     const token = `no-shell-${process.pid}`;
     const mark = createGatewayMark();
     const env = { ...process.env, TOOLYARD_INSTANCE: toTreeMark(mark, 1) };
@@ -128,38 +124,34 @@ describe.runIf(linux)("kill -9 of the gateway", () => {
     expect(findSurvivors(token)).toEqual([]);
   });
 
-  test(
-    "what outlives gateway and guardian is swept by the next gateway, and nothing of a living one",
-    { timeout: 60_000 },
-    async () => {
-      const records = makeRecords({});
-      const dead = startGateway(records, nastyServer(`dead-${process.pid}`));
-      const living = startGateway(records, "while :; do sleep 1; done; : living", { width: 1 });
-      await until(() => dead.said.length >= 2 && living.said.length >= 1);
-      // Stopped first: a living gateway would replace its guardian.
-      dead.child.kill("SIGSTOP");
-      process.kill(dead.said[0]?.guardian ?? 0, "SIGKILL");
-      dead.child.kill("SIGKILL");
-      await dead.exited;
-      expect(findSurvivors(dead.said[0]?.mark ?? "?").length).toBeGreaterThan(0);
+  test("what outlives gateway and guardian is swept by the next gateway, and nothing of a living one", async () => {
+    const records = makeRecords({});
+    const dead = startGateway(records, nastyServer(`dead-${process.pid}`));
+    const living = startGateway(records, "while :; do sleep 1; done; : living", { width: 1 });
+    await until(() => dead.said.length >= 2 && living.said.length >= 1);
+    // Stopped first: a living gateway would replace its guardian.
+    dead.child.kill("SIGSTOP");
+    process.kill(dead.said[0]?.guardian ?? 0, "SIGKILL");
+    dead.child.kill("SIGKILL");
+    await dead.exited;
+    expect(findSurvivors(dead.said[0]?.mark ?? "?").length).toBeGreaterThan(0);
 
-      expect(await sweepLeftovers(records, createProcessTable())).toEqual({
-        alive: 1,
-        dead: 1,
-        stubborn: [],
-      });
+    expect(await sweepLeftovers(records, createProcessTable())).toEqual({
+      alive: 1,
+      dead: 1,
+      stubborn: [],
+    });
 
-      expect(findSurvivors(dead.said[0]?.mark ?? "?")).toEqual([]);
-      expect(isAlive(living.said[0]?.tree ?? 0)).toBe(true);
-      expect(readdirSync(records)).toEqual([`${living.said[0]?.mark}.json`]);
-      living.child.kill("SIGKILL");
-      await until(() => findSurvivors(living.said[0]?.mark ?? "?").length === 0);
-      // What neither mark nor ancestry tells is out of the sweep's reach; the guardian would have had it.
-      for (const line of findSurvivors(`dead-${process.pid}-cleared`))
-        process.kill(Number(line.split(" ")[0]), "SIGKILL");
-      rmSync(path.dirname(records), { recursive: true });
-    },
-  );
+    expect(findSurvivors(dead.said[0]?.mark ?? "?")).toEqual([]);
+    expect(isAlive(living.said[0]?.tree ?? 0)).toBe(true);
+    expect(readdirSync(records)).toEqual([`${living.said[0]?.mark}.json`]);
+    living.child.kill("SIGKILL");
+    await until(() => findSurvivors(living.said[0]?.mark ?? "?").length === 0);
+    // What neither mark nor ancestry tells is out of the sweep's reach; the guardian would have had it.
+    for (const line of findSurvivors(`dead-${process.pid}-cleared`))
+      process.kill(Number(line.split(" ")[0]), "SIGKILL");
+    rmSync(path.dirname(records), { recursive: true });
+  });
 });
 
 function makeRecords({ uid, gid }: SpawnOptions): string {

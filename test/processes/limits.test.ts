@@ -27,7 +27,7 @@ describe.runIf(process.platform === "linux")("a gateway that may have no more", 
     return JSON.parse(execFileSync("bash", args, { encoding: "utf8", ...user })) as Report;
   }
 
-  test("FAULT 82: file descriptors fails one start with the reason, and recovers", { timeout: 60_000 }, () => {
+  test("FAULT 82: file descriptors fails one start with the reason, and recovers", () => {
     const report = exhaust("-n 64");
     expect(report).toMatchObject({
       code: "SPAWN_FAILED",
@@ -38,18 +38,14 @@ describe.runIf(process.platform === "linux")("a gateway that may have no more", 
     expect(findSurvivors(report.mark)).toEqual([]);
   });
 
-  test.runIf(process.getuid?.() === 0)(
-    "FAULT 82: processes fails one start with the reason, and recovers",
-    { timeout: 60_000 },
-    () => {
-      // A user without any other process, because the limit counts all of his.
-      const report = exhaust("-u 40", { uid: 64_982, gid: 64_982 });
-      expect(report).toMatchObject({
-        code: "SPAWN_FAILED",
-        message: expect.stringContaining("no more processes may be started"),
-        recovered: true,
-      });
-      expect(findSurvivors(report.mark)).toEqual([]);
-    },
-  );
+  test.runIf(process.getuid?.() === 0)("FAULT 82: processes fails one start with the reason, and recovers", () => {
+    // A user without any other process, because the limit counts all of his.
+    const report = exhaust("-u 40", { uid: 64_982, gid: 64_982 });
+    expect(report).toMatchObject({
+      code: "SPAWN_FAILED",
+      message: expect.stringContaining("no more processes may be started"),
+      recovered: true,
+    });
+    expect(findSurvivors(report.mark)).toEqual([]);
+  });
 });

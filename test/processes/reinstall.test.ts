@@ -70,29 +70,25 @@ async function expectAllThere(url: string): Promise<void> {
   expect(await statusOf()).not.toContain("restart it");
 }
 
-test(
-  "a running gateway outlives `npm ci`: it says what to do while its files are gone, and goes on when they are back",
-  { timeout: 120_000 },
-  async () => {
-    await using gateway = await start();
-    await installation.removePackages();
-    await installation.removeBuild();
-    for (let times = 0; times < 3; times += 1) {
-      await expectReplaced(gateway.url, "/openapi.json");
-      await expectReplaced(gateway.url, "/metrics");
-    }
-    expect(await search(gateway.url)).toMatch(/GATEWAY_REPLACED/);
-    const called = JSON.stringify(await execute(gateway.url, "every:echo", { message: "still here" }));
-    expect(called).toContain("still here");
-    expect(await statusOf()).toContain("start the gateway again");
-    expect(gateway.stderr().match(/the REST API cannot be loaded/g)).toHaveLength(1);
-    await installation.addBuild();
-    await installation.addPackages();
-    await expectAllThere(gateway.url);
-  },
-);
+test("a running gateway outlives `npm ci`: it says what to do while its files are gone, and goes on when they are back", async () => {
+  await using gateway = await start();
+  await installation.removePackages();
+  await installation.removeBuild();
+  for (let times = 0; times < 3; times += 1) {
+    await expectReplaced(gateway.url, "/openapi.json");
+    await expectReplaced(gateway.url, "/metrics");
+  }
+  expect(await search(gateway.url)).toMatch(/GATEWAY_REPLACED/);
+  const called = JSON.stringify(await execute(gateway.url, "every:echo", { message: "still here" }));
+  expect(called).toContain("still here");
+  expect(await statusOf()).toContain("start the gateway again");
+  expect(gateway.stderr().match(/the REST API cannot be loaded/g)).toHaveLength(1);
+  await installation.addBuild();
+  await installation.addPackages();
+  await expectAllThere(gateway.url);
+});
 
-test("a build that is only half there spoils nothing for later", { timeout: 120_000 }, async () => {
+test("a build that is only half there spoils nothing for later", async () => {
   await using gateway = await start();
   await installation.removePackages();
   await installation.removeBuild();
@@ -108,26 +104,22 @@ test("a build that is only half there spoils nothing for later", { timeout: 120_
   await expectAllThere(gateway.url);
 });
 
-test(
-  "a remote server that comes while files are gone is connected to when they are back",
-  { timeout: 120_000 },
-  async () => {
-    const instances = { probeIntervalMs: 1_000, idleCheckMs: 200 };
-    await using remote = await startBadHttp();
-    await using gateway = await start({ instances });
-    await installation.removeBuild();
-    await writeFile(
-      gateway.configFile,
-      JSON.stringify({
-        mcpServers: { remote: { url: remote.url } },
-        toolyard: { instances },
-      }),
-    );
-    await until(() => /"server":"remote".*files were replaced|remote.*files were replaced/.test(gateway.stderr()));
-    await installation.addBuild();
-    await until(async () => /remote +online/.test(await statusOf()));
-  },
-);
+test("a remote server that comes while files are gone is connected to when they are back", async () => {
+  const instances = { probeIntervalMs: 1_000, idleCheckMs: 200 };
+  await using remote = await startBadHttp();
+  await using gateway = await start({ instances });
+  await installation.removeBuild();
+  await writeFile(
+    gateway.configFile,
+    JSON.stringify({
+      mcpServers: { remote: { url: remote.url } },
+      toolyard: { instances },
+    }),
+  );
+  await until(() => /"server":"remote".*files were replaced|remote.*files were replaced/.test(gateway.stderr()));
+  await installation.addBuild();
+  await until(async () => /remote +online/.test(await statusOf()));
+});
 
 test("a build of other sources is never mixed with the one that runs", { timeout: 600_000 }, async () => {
   await using gateway = await start({ search: { engine: "fuse" } });

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { isComing, type InstanceStatus } from "../../src/kernel/status-words.ts";
 import { badServer, startGateway, type GatewayOptions, type RunningGateway } from "../harness/gateway.ts";
 import { modernRpc, rpc, send, type RawAnswer } from "../harness/rpc.ts";
+import { get } from "../harness/rest.ts";
 import { startTraceCollector, type CollectedSpan, type TraceCollector } from "../harness/trace-collector.ts";
 import { until } from "../harness/until.ts";
 import { startBadHttpServer, type BadHttpServer } from "../instances/bad-http-server.ts";
@@ -40,6 +42,16 @@ function tracingTo(
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> {
   return { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "50", ...more };
+}
+
+/** A call that comes before its server is up is refused after two seconds, which a busy machine needs for a start. */
+async function startUp(options: GatewayOptions): Promise<RunningGateway> {
+  const gateway = await startGateway(options);
+  await until(async () => {
+    const { json } = await get(`${gateway.url}/api/servers`);
+    return json.servers.every(({ status }: { readonly status: InstanceStatus }) => !isComing(status));
+  });
+  return gateway;
 }
 
 interface Ask {
@@ -85,8 +97,8 @@ let shared: SharedGateways;
 beforeAll(async () => {
   const collector = await startTraceCollector();
   const [traced, untraced] = await Promise.all([
-    startGateway({ config: config(), env: tracingTo(collector) }),
-    startGateway({ config: config() }),
+    startUp({ config: config(), env: tracingTo(collector) }),
+    startUp({ config: config() }),
   ]);
   shared = { collector, traced, untraced };
 });
@@ -204,7 +216,7 @@ describe("a gateway that is asked for traces", () => {
   test("a failure has its code as the type: of a tool, of the protocol, of the gateway, of a start", async () => {
     await using collector = await startTraceCollector();
     const servers = { ...config().mcpServers, gone: { command: join(folder, "missing") } };
-    await using gateway = await startGateway({ config: { mcpServers: servers }, env: tracingTo(collector) });
+    await using gateway = await startUp({ config: { mcpServers: servers }, env: tracingTo(collector) });
     await execute(gateway, "local:fail", modern);
     await execute(gateway, "local:rpc-error", modern, { code: -31_999, message: "mine" });
     const failed = await spanOf(collector, "tools/call local:fail");
@@ -225,7 +237,7 @@ describe("a gateway that is asked for traces", () => {
     const canary = "CANARY-5eCr3t-value";
     const server = { ...badServer(), env: { TOKEN: canary } };
     const headers = `authorization=Bearer%20${canary}-of-the-collector`;
-    await using gateway = await startGateway({
+    await using gateway = await startUp({
       config: { mcpServers: { local: server, remote: { url: remote.url, headers: { "X-Key": `${canary}-2` } } } },
       env: tracingTo(collector, { OTEL_EXPORTER_OTLP_HEADERS: headers }),
     });
@@ -271,7 +283,7 @@ describe("a gateway that is asked for traces", () => {
 
   test("JSON, gzip, the path for traces, the name and the resource are as the variables say", async () => {
     await using collector = await startTraceCollector();
-    await using gateway = await startGateway({
+    await using gateway = await startUp({
       config: config(),
       env: {
         OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/own/path`,
@@ -295,7 +307,7 @@ describe("a gateway that is asked for traces", () => {
   test("a collector that refuses, or is not there, disturbs no call and is logged without its credentials", async () => {
     await using refusing = await startTraceCollector(401);
     const headers = { OTEL_EXPORTER_OTLP_HEADERS: "x-api-key=CANARY-of-the-collector" };
-    await using gateway = await startGateway({ config: config(), env: tracingTo(refusing, headers) });
+    await using gateway = await startUp({ config: config(), env: tracingTo(refusing, headers) });
     expect((await execute(gateway, "local:echo", modern)).text).toContain('"content"');
     await until(() => gateway.stderr().includes("traces could not be sent"));
     expect((await execute(gateway, "local:echo", modern)).text).toContain('"content"');
@@ -323,7 +335,7 @@ describe("a gateway that nobody asked for traces", () => {
     ["OTEL_SDK_DISABLED", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1", OTEL_SDK_DISABLED: "true" }],
   ])("loads nothing of OpenTelemetry, and passes trace context on unchanged: %s", async (name, env) => {
     const { options, loaded } = recorded(`off-${name.replaceAll(/\W/g, "")}`, { config: config(), env });
-    await using gateway = await startGateway(options);
+    await using gateway = await startUp(options);
     const meta = { traceparent, tracestate: "vendor=1", baggage: "k=v" };
     expect(await seen(gateway, "local:meta", { era: "modern", meta })).toMatchObject(meta);
     expect(await seen(gateway, "remote:headers", { era: "legacy", meta })).toMatchObject(meta);

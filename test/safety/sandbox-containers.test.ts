@@ -20,12 +20,12 @@ describe.each(["podman", "docker"] as const)("a server in a container of %s", (k
     web = createServer((request, response) => response.end(`http for ${request.headers.host}`));
     await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
     engine = await openEngine(kind);
-  }, 120_000);
+  });
   afterEach(async () => await inside?.[Symbol.asyncDispose]());
   afterAll(async () => {
     await engine?.close();
     web.close();
-  }, 60_000);
+  });
 
   async function open(sandbox: object, more: Partial<InsideOptions> = {}): Promise<Inside> {
     return (inside = await openInside({

@@ -17,22 +17,26 @@ test(
   },
 );
 
-test("47 what opens the network of a sandbox ends with a gateway that is killed meanwhile", async () => {
-  for (let delayMs = 0; delayMs <= 80; delayMs += 4) {
-    const directory = await makeHome();
-    const bin = join(directory, "bin");
-    mkdirSync(bin);
-    const kill = `(sleep ${delayMs / 1_000}; kill -9 $gateway) &`;
-    const program = `#!/bin/sh\ngateway=$PPID\necho $$ > ${join(directory, "pid")}\n${kill}\nexec /usr/bin/nsenter "$@"\n`;
-    writeFileSync(join(bin, "nsenter"), program, { mode: 0o755 });
-    const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
-    const inside = await openInside({ sandbox: true, directory, env });
-    await until(() => inside.gateway.process.signalCode !== null);
-    const pid = Number(readFileSync(join(directory, "pid"), "utf8"));
-    await until(() => !isAlive(pid) && findSurvivors(directory).length === 0);
-    await inside[Symbol.asyncDispose]();
-  }
-});
+test(
+  "47 what opens the network of a sandbox ends with a gateway that is killed meanwhile",
+  { timeout: 420_000 },
+  async () => {
+    for (let delayMs = 0; delayMs <= 80; delayMs += 4) {
+      const directory = await makeHome();
+      const bin = join(directory, "bin");
+      mkdirSync(bin);
+      const kill = `(sleep ${delayMs / 1_000}; kill -9 $gateway) &`;
+      const program = `#!/bin/sh\ngateway=$PPID\necho $$ > ${join(directory, "pid")}\n${kill}\nexec /usr/bin/nsenter "$@"\n`;
+      writeFileSync(join(bin, "nsenter"), program, { mode: 0o755 });
+      const env = { PATH: `${bin}:${process.env["PATH"] ?? ""}` };
+      const inside = await openInside({ sandbox: true, directory, env });
+      await until(() => inside.gateway.process.signalCode !== null);
+      const pid = Number(readFileSync(join(directory, "pid"), "utf8"));
+      await until(() => !isAlive(pid) && findSurvivors(directory).length === 0);
+      await inside[Symbol.asyncDispose]();
+    }
+  },
+);
 
 test("a confined server that is asked to stop ends by itself, with all that it started", async () => {
   const inside = await openInside({ sandbox: { network: [] }, settings: { instances: { stopTimeoutMs: 20_000 } } });

@@ -111,7 +111,7 @@ test("records of the first version are brought up to date by a gateway that is k
   quickCheck(copy);
   expect(copy.prepare("select count(*) as rows from request_log").get()).toEqual({ rows: 60_000 });
   copy.close();
-}, 60_000);
+});
 
 test("the state of the first version is brought up to date by a gateway that is killed meanwhile, with its audit", async () => {
   const path = join(folder, "state.db");
@@ -142,7 +142,7 @@ test("the state of the first version is brought up to date by a gateway that is 
   expect((await store.audit(entryOf())).seq).toBe(60_001);
   expect(await store.people.read()).toMatchObject({ users: [] });
   await store.close(10_000);
-}, 60_000);
+});
 
 test("a gateway that is killed loses no audit row, and of records at most the last batches", async () => {
   let audited = 0;

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("sandboxes of new servers in the browser:", () => {
     symlinkSync(insideServer, join(home, "server.mjs"));
     mkdirSync(join(home, ".cursor"));
     writeFileSync(join(home, ".cursor/mcp.json"), JSON.stringify({ mcpServers: serversOf(home) }));
-  }, 120_000);
+  });
   afterEach(async () => {
     await gateway[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)("sandboxes of new servers in the browser:", () => {
     await dialog.getByLabel(`Value of variable ${at}`).fill(value);
   }
 
-  test("45 an entry that loosens its sandbox is shown, not ticked, and asked about", { timeout: 240_000 }, async () => {
+  test("45 an entry that loosens its sandbox is shown, not ticked, and asked about", async () => {
     await start("auto");
     await visit(page, gateway, "/start");
     await page.getByLabel(/^root /).waitFor();
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)("sandboxes of new servers in the browser:", () => {
     expect(written()["wide"]?.sandbox).toEqual(entry.sandbox);
   });
 
-  test("a package is tried in one, and its entry says so when its tools came up", { timeout: 240_000 }, async () => {
+  test("a package is tried in one, and its entry says so when its tools came up", async () => {
     await start();
     await open("command");
     await dialog.getByLabel("Name").fill("packaged");
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("sandboxes of new servers in the browser:", () => {
     expect(written()["packaged"]?.sandbox).toBe(true);
   });
 
-  test("what lives on your keys or files is not, unless you say so", { timeout: 240_000 }, async () => {
+  test("what lives on your keys or files is not, unless you say so", async () => {
     await start();
     await open("command");
     const box = dialog.getByLabel("Run it in a sandbox");
@@ -139,26 +139,22 @@ describe.skipIf(!hasBrowser)("sandboxes of new servers in the browser:", () => {
     await box.waitFor({ state: "detached" });
   });
 
-  test(
-    "one that does not work in a sandbox is added without one by a choice of its own",
-    { timeout: 240_000 },
-    async () => {
-      await start();
-      await open("command");
-      await dialog.getByLabel("Name").fill("needy");
-      // Its file is not among its arguments, so that it is not there inside.
-      const script = `import(process.env.SERVER_FILE)`;
-      await dialog.getByLabel("Command, address or package").fill(`${process.execPath} -e "${script}"`);
-      await addVariable(1, "SERVER_FILE", join(home, "server.mjs"));
-      await dialog.getByLabel("Run it in a sandbox").check();
-      await dialog.getByRole("button", { name: "Try it, and add it" }).click();
-      const again = dialog.getByRole("button", { name: "Try it without a sandbox" });
-      await again.waitFor();
-      expect(Object.keys(written())).toEqual([]);
-      await expectClean("fails");
-      await again.click();
-      await dialog.getByText("It is added, and is starting.").waitFor();
-      expect(written()["needy"]).not.toHaveProperty("sandbox");
-    },
-  );
+  test("one that does not work in a sandbox is added without one by a choice of its own", async () => {
+    await start();
+    await open("command");
+    await dialog.getByLabel("Name").fill("needy");
+    // Its file is not among its arguments, so that it is not there inside.
+    const script = `import(process.env.SERVER_FILE)`;
+    await dialog.getByLabel("Command, address or package").fill(`${process.execPath} -e "${script}"`);
+    await addVariable(1, "SERVER_FILE", join(home, "server.mjs"));
+    await dialog.getByLabel("Run it in a sandbox").check();
+    await dialog.getByRole("button", { name: "Try it, and add it" }).click();
+    const again = dialog.getByRole("button", { name: "Try it without a sandbox" });
+    await again.waitFor();
+    expect(Object.keys(written())).toEqual([]);
+    await expectClean("fails");
+    await again.click();
+    await dialog.getByText("It is added, and is starting.").waitFor();
+    expect(written()["needy"]).not.toHaveProperty("sandbox");
+  });
 });

@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     await untilOnline(gateway.url);
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     await tryIt("showConfig");
     await send();
     await answer().getByText('"etag"').waitFor();
-  }, 240_000);
+  });
 
   test("asks before it sends what may change something, and then sends what was written", async () => {
     await tryIt("keepSearch");
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     await page.getByRole("link", { name: "Search", exact: true }).click();
     await page.getByRole("link", { name: "Kept as tests" }).click();
     await page.getByRole("link", { name: "say it" }).waitFor();
-  }, 120_000);
+  });
 
   test("has a form for a body, which is not sent while something needed is missing", async () => {
     await tryIt("keepSearch");
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     await page.getByText("is needed").first().waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(await problemsOfLooks(page)).toEqual([]);
-  }, 240_000);
+  });
 
   test("FAULT 35: shows an answer that is full of markup as text, and numbers as they were sent", async () => {
     await tryIt("showTool");
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
     expect(await violations(page)).toEqual([]);
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
-  }, 120_000);
+  });
 
   test("shows the beginning of a long answer, and has the whole as a file", async () => {
     await tryIt("executeTool");
@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     const download = page.waitForEvent("download");
     await answer().getByRole("button", { name: "Download the whole" }).click();
     expect((await stat(await (await download).path())).size).toBeGreaterThan(1_000_000);
-  }, 120_000);
+  });
 
   test("shows a stream of events as it comes, until somebody stops it", async () => {
     await tryIt("followEvents");
@@ -205,5 +205,5 @@ describe.skipIf(!hasBrowser)("the page of the API", () => {
     await page.getByRole("button", { name: "Stop", exact: true }).click();
     await outcome().getByText("You have stopped it.").waitFor();
     await answer().getByText("the rest was not read").waitFor();
-  }, 120_000);
+  });
 });

@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
       directory: notes.directory,
     });
     await untilOnline(gateway.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -69,5 +69,5 @@ describe.skipIf(!hasBrowser)("the page of approvals", () => {
     await visit(page, gateway, "/tools?server=notes");
     await page.getByText("deletes or undoes something, asks first").first().waitFor();
     await context.close();
-  }, 180_000);
+  });
 });

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await untilOnline(gateway.url);
     browser = await launchBrowser();
     ({ page } = await openDashboard(browser, gateway));
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByText("1 conversation asked for tools within thirty days.").waitFor({ timeout: 60_000 });
     await expectClean();
     await client.close();
-  }, 120_000);
+  });
 
   test("hides tools that were chosen, after it has shown what that changes, and shows them again", async () => {
     await visit(page, gateway, "/tools");
@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("button", { name: "Show again: fail of bad" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "bad:fail" }).waitFor();
-  }, 120_000);
+  });
 
   test("gives a tool another description, after it has shown what that changes, and its own one back", async () => {
     await visit(page, gateway, "/tools");
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("button", { name: "Describe" }).click();
     await dialog.getByRole("button", { name: "Save" }).click();
     await described.waitFor({ state: "detached" });
-  }, 120_000);
+  });
 
   test("has a tool ask first, and takes that back", async () => {
     await visit(page, gateway, "/tools");
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     const text = await readFile(gateway.configFile, "utf8");
     expect(text).toMatch(/^\/\/ kept/);
     expect(text).not.toMatch(/repeat|theirs/);
-  }, 120_000);
+  });
 
   test("says what a server says of itself, and which line of the file each setting comes from", async () => {
     await visit(page, gateway, "/servers/bad?tab=about");
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await settings.getByText("line 5 of the file").first().waitFor();
     await settings.getByText("default").first().waitFor();
     await expectClean();
-  }, 120_000);
+  });
 
   test("has several needs searched at once, by words and embeddings beside each of them alone, and teaches only when told to", async () => {
     const asked: string[] = [];
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByRole("button", { name: "Learn from what I run now" }).click();
     await page.getByText("The next tool that you run counts as found with these words").waitFor();
     expect(asked.at(-1)).toContain('"learn":true');
-  }, 120_000);
+  });
 
   test("says in words what a search had to do without", async () => {
     isEmbedding = false;
@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser)("a page", () => {
     await page.getByText("Found without embeddings, because they did not answer in time.").waitFor();
     await expectClean();
     isEmbedding = true;
-  }, 120_000);
+  });
 
   test("says so when there is nobody to search as", async () => {
     await visit(page, gateway, "/search?query=echo&as=nobody");
@@ -218,5 +218,5 @@ describe.skipIf(!hasBrowser)("a page", () => {
       expect(text.startsWith(start)).toBe(true);
       expect(text).toContain("bad:canary");
     }
-  }, 60_000);
+  });
 });

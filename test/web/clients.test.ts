@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("the page of clients", () => {
     expect(await axeProblems(page)).toEqual([]);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 240_000);
+  });
 
   test("writes no address of a port that the system chose, but what starts the gateway", async () => {
     await writeFile(file(), JSON.stringify({ mcpServers: {} }));
@@ -92,5 +92,5 @@ describe.skipIf(!hasBrowser)("the page of clients", () => {
     expect(url).toBeUndefined();
     expect(args).toEqual(expect.arrayContaining(["stdio", "--config", gateway.configFile]));
     await context.close();
-  }, 120_000);
+  });
 });

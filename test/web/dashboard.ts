@@ -8,7 +8,7 @@ import { mainFile, type RunningGateway } from "../harness/gateway.ts";
 const chromiumFile = "/usr/bin/chromium";
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** For what appears on a page: twice what playwright waits for, because a busy machine is slow. */
-export const waitMs = 60_000;
+export const waitMs = 120_000;
 const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** Whether the tests of the dashboard can run; `.ci/run` makes sure of it. */

@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)("definitions on the page of a server", () => {
       directory: defined.directory,
     });
     await untilOnline(gateway.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -58,5 +58,5 @@ describe.skipIf(!hasBrowser)("definitions on the page of a server", () => {
     expect(await tools()).toEqual(["read_a"]);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 180_000);
+  });
 });

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     gateway = await startGateway({ config: written });
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
       const answer = await fetch(`${gateway.url}/execute/one%3Aenv`, { method: "POST", headers, body });
       return (await answer.text()).includes("red");
     });
-  }, 240_000);
+  });
 
   test("is changed as JSON, which is checked where it is wrong, and a value that is refused is not saved", async () => {
     await visit(page, gateway, "/servers/other.one?tab=entry");
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
       category: "files",
     });
     expect(await fileText()).toContain("// what we use");
-  }, 120_000);
+  });
 
   test("that somebody else has changed meanwhile is not overwritten: both texts are shown", async () => {
     await visit(page, gateway, "/servers/one?tab=entry");
@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     expect(await fileText()).toContain('"COLOUR": "green"');
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     expect((await get(`${gateway.url}/api/servers`)).status).toBe(200);
-  }, 120_000);
+  });
 
   test("in a file with the line breaks of Windows keeps them, and is not changed by being looked at", async () => {
     const windows = written.replaceAll("\n", "\r\n");
@@ -195,5 +195,5 @@ describe.skipIf(!hasBrowser)("the entry of a server", () => {
     await page.getByRole("button", { name: "Text", exact: true }).click();
     await page.getByRole("textbox", { name: "Configuration", exact: true }).getByText("what we use").waitFor();
     expect(await page.getByText("Not saved yet").count()).toBe(0);
-  }, 240_000);
+  });
 });

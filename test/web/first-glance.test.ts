@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     browser = await launchBrowser();
     gateway = await startGateway({ config, directory });
     await untilOnline(gateway.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     expect(await problemsOfLooks(page)).toEqual([]);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 240_000);
+  });
 
   test("a call that waited for its server says so beside its duration", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     });
     await untilOnline(gateway.url);
     await context.close();
-  }, 120_000);
+  });
 
   test("the chart has the colours of its legend", async () => {
     const { context, page } = await openDashboard(browser, gateway, { colorScheme: "dark" });
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
       });
     await until(async () => (await missing()).length === 0);
     await context.close();
-  }, 120_000);
+  });
 
   test("finds servers, tools, pages and actions with the keyboard alone", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await page.keyboard.press("Escape");
     await palette.waitFor({ state: "hidden" });
     await context.close();
-  }, 180_000);
+  });
 
   test("is light or dark as the system is, or as somebody chose, and keeps that", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await background()).toBe(dark);
     await context.close();
-  }, 120_000);
+  });
 
   test("takes a change back from its notice", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     await notices.getByText("Undone.").waitFor();
     await row.getByText("Off", { exact: true }).waitFor({ state: "detached" });
     await context.close();
-  }, 180_000);
+  });
 
   test("sorts a table, and shows it as cards on a phone", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
       "descending",
     );
     await context.close();
-  }, 120_000);
+  });
 
   test("has words for the buttons of lists in a form, and uses arguments again", async () => {
     const { context, page } = await openDashboard(browser, gateway);
@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
       return (await query.inputValue()) === "again";
     });
     await context.close();
-  }, 120_000);
+  });
 
   test("counts the calls of the last hour after a restart, too", async () => {
     await run(gateway.url, "memory:search_nodes", { query: "b" });
@@ -257,5 +257,5 @@ describe.skipIf(!hasBrowser)("the first glance", () => {
     const calls = page.getByRole("region", { name: "Calls", exact: true });
     await calls.getByRole("img", { name: "Calls and failures by minute, in the last hour" }).waitFor();
     await context.close();
-  }, 180_000);
+  });
 });

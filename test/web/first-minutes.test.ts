@@ -59,5 +59,5 @@ describe.skipIf(!hasBrowser)("the first five minutes", () => {
       await gateway[Symbol.asyncDispose]();
       await rm(home, { recursive: true, force: true });
     }
-  }, 240_000);
+  });
 });

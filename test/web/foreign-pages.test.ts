@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)("a page of another port, in the browser of whoever 
     browser = await launchBrowser();
     gateway = await startGateway({ config: written });
     dashboard = await openDashboard(browser, gateway);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("searches that are kept as tests", () => {
     browser = await launchBrowser();
     gateway = await startGateway({ config: { mcpServers: { one: server } } });
     await untilOnline(gateway.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -76,5 +76,5 @@ describe.skipIf(!hasBrowser)("searches that are kept as tests", () => {
     expect((await get(`${gateway.url}/api/searches`)).json.searches).toEqual([]);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 240_000);
+  });
 });

@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     for (const tab of tabs) await tab.getByRole("link", { name: "bad:tool-2" }).waitFor();
     expect(streams).toBe(2);
     await context.close();
-  }, 180_000);
+  });
 
   test("comes back by itself when the gateway was restarted under it, and shows what is then", async () => {
     const directory = await mkdtemp(join(tmpdir(), "toolyard-live-"));
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
-  }, 180_000);
+  });
 
   test("says what became of a call when the gateway was restarted under it, and keeps what was typed", async () => {
     const directory = await mkdtemp(join(tmpdir(), "toolyard-live-"));
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
-  }, 180_000);
+  });
 
   test("whose session ends in the middle of an edit keeps what was typed, and goes on after a login", async () => {
     await using gateway = await startGateway({ config: '{ "mcpServers": {} } // mine\n' });
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)("an open page", () => {
     await page.getByText("Saved.").waitFor();
     expect(await readFile(gateway.configFile, "utf8")).toBe(typed);
     await context.close();
-  }, 180_000);
+  });
 });
 
 describe.skipIf(!hasBrowser)("the settings", () => {
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)("the settings", () => {
     await page.getByText("Saved.").waitFor();
     expect(await readFile(gateway.configFile, "utf8")).toBe(good);
     await browser.close();
-  }, 180_000);
+  });
 
   test("that two people change are never lost: both texts are shown, and one is chosen", async () => {
     const browser = await launchBrowser();
@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser)("the settings", () => {
     expect(await readFile(gateway.configFile, "utf8")).toBe(mine);
     await settled(page);
     await browser.close();
-  }, 180_000);
+  });
 });
 
 /** Every browser is logged out by the page itself, behind its back. */

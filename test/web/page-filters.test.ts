@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     });
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await browser.close();
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
       expect([server, await axeProblems(page)]).toEqual([server, []]);
     }
     expect(await violations(page)).toEqual([]);
-  }, 240_000);
+  });
 
   test("the table of tools says what a tool may do, and what rules say of it", async () => {
     await visit(page, gateway, "/tools?server=chatty");
@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     await other.getByText("may change something", { exact: true }).waitFor();
     expect(await other.getByText("renamed").count()).toBe(0);
     expect(await problemsOfLooks(page)).toEqual([]);
-  }, 240_000);
+  });
 
   test("a long log has only lines in sight, begins at its end, and stays where it is when older lines come", async () => {
     await visit(page, gateway, "/logs?server=past");
@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     expect(await shown.count()).toBeLessThanOrEqual(mostLines);
     await page.getByLabel("Follow").check();
     await log.getByText(`past line ${lines}`, { exact: true }).waitFor();
-  }, 240_000);
+  });
 
   test("filters of the log and of events stand in the address, and are there when it is opened again", async () => {
     await visit(page, gateway, "/logs");
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     await page.reload();
     await page.getByLabel("Type or server containing").waitFor();
     expect(await page.getByLabel("Type or server containing").inputValue()).toBe("request");
-  }, 240_000);
+  });
 
   test("the event of a call leads to that call, and to its server", async () => {
     await visit(page, gateway, "/logs?tab=events&match=request");
@@ -159,7 +159,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     await failed.getByRole("button", { name: "chatty:fail" }).click();
     await page.waitForURL(`${gateway.url}/ui/calls/${call?.id}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
-  }, 240_000);
+  });
 
   test("a tool that was run has its tokens beside its result, as its record has them, and its last calls", async () => {
     await visit(page, gateway, `/run/${encodeURIComponent("chatty:fail")}`);
@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
       return (await link.getAttribute("href"))?.endsWith(`/calls/${call?.id}`) === true;
     });
     await last.getByText("tool error").first().waitFor();
-  }, 240_000);
+  });
 
   test("a trial of the search shows what a model reads, in the detail of choice", async () => {
     await visit(page, gateway, "/search?query=echo%20a%20text");
@@ -191,5 +191,5 @@ describe.skipIf(!hasBrowser)("lists of the dashboard", () => {
     await until(() => filters()["detail"] === "schema");
     await answer.getByText('"inputSchema"').first().waitFor();
     expect(await problemsOfLooks(page)).toEqual([]);
-  }, 240_000);
+  });
 });

@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)("people in the dashboard", () => {
     await rest("POST", "/api/teams/red/installations", { template: "mail" });
     ann = await open("ann", "/people?tab=users");
     bob = await open("bob", "/teams/red?tab=servers");
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await world[Symbol.asyncDispose]();

@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("pinned tools", () => {
     const mcpServers = { one: badServer("--behaviours=image,echo") };
     gateway = await startGateway({ config: { mcpServers, toolyard: { pin: ["one:ecko", hostile, "one:echo"] } } });
     await untilOnline(gateway.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();

@@ -90,5 +90,5 @@ describe.skipIf(!hasBrowser)("the page of messages", () => {
     });
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 120_000);
+  });
 });

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     await untilOnline(gateway.url);
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.emulateMedia({ colorScheme: "light" });
-  }, 180_000);
+  });
 
   test("a resource is read as text, and anything that is no text can be saved", async () => {
     await visit(page, gateway, "/resources");
@@ -189,5 +189,5 @@ describe.skipIf(!hasBrowser)("resources and prompts", () => {
       expect(await axeProblems(opened.page)).toEqual([]);
     }
     await opened.context.close();
-  }, 120_000);
+  });
 });

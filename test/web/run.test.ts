@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     await untilOnline(gateway.url);
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -234,7 +234,7 @@ describe.skipIf(!hasBrowser)("a tool that is run", () => {
     expect(leaked).toEqual([]);
     await context.close();
     await rm(folder, { recursive: true, force: true });
-  }, 120_000);
+  });
 });
 
 test("the frame for pages is not at the dashboard's own name, and in no other page", async () => {

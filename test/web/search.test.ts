@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)("the page of searches", () => {
       return statusOf("good") === "online" && isIll && statusOf("far") === "offline";
     });
     ({ page } = await openDashboard(browser, gateway));
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)("the page of searches", () => {
     const picture = page.getByRole("region", { name: "Found for return a picture" });
     await picture.getByText(`${found[1]?.tools.length ?? 0} of ${found[1]?.total_found ?? 0}`).waitFor();
     expect(await problemsOfLooks(page)).toEqual([]);
-  }, 240_000);
+  });
 
   test("shows servers that cannot be used as a model is told of them, each with the way to mend it", async () => {
     await visit(page, gateway, "/search?query=weather%20forecast");
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)("the page of searches", () => {
     expect(await axeProblems(page)).toEqual([]);
     await list.getByRole("link", { name: "weather", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "weather" }).waitFor();
-  }, 120_000);
+  });
 
   test("keeps no search with a tool that does not exist, and says which is nearest", async () => {
     await visit(page, gateway, "/search?query=echo%20a%20text");
@@ -84,5 +84,5 @@ describe.skipIf(!hasBrowser)("the page of searches", () => {
     await alert.getByText("good has no tool").waitFor();
     await alert.getByText("good:echo").first().waitFor();
     expect(await axeProblems(page)).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
     dialog = page.getByRole("dialog", { name: "Add a server" });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
     expect(await fileText()).not.toContain(secret);
     await dialog.getByRole("button", { name: "Close" }).click();
     expect(await page.content()).not.toContain(secret);
-  }, 240_000);
+  });
 
   test("the registry is searched as well, and what it says is shown as text", async () => {
     await open();
@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
     await expectClean();
     await dialog.getByRole("button", { name: "Choose another" }).click();
     await dialog.getByRole("searchbox", { name: "Search" }).waitFor();
-  }, 240_000);
+  });
 
   test("a command takes variables in rows, and is added all the same where it does not answer", async () => {
     await open();
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
       args: ["--x"],
       env: { MUTE_TOKEN: "${MUTE_TOKEN}", REGION: "eu" },
     });
-  }, 240_000);
+  });
 
   test("an address takes headers in rows", async () => {
     await open();
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
     expect(await dialog.getByLabel("Value of header 1").getAttribute("type")).toBe("password");
     await dialog.getByRole("button", { name: "Take out header 1" }).click();
     expect(await dialog.getByLabel("Name of header 1").count()).toBe(0);
-  }, 240_000);
+  });
 
   test("missing values are given where the problem is said, and the server starts with them", async () => {
     await visit(page, gateway, "/servers/waits");
@@ -172,5 +172,5 @@ describe.skipIf(!hasBrowser)("servers are added from the catalog, with their val
     await page.getByRole("button", { name: "Forget" }).first().click();
     await page.getByRole("dialog").getByRole("button", { name: "Forget" }).click();
     await page.getByText("Wrong entry", { exact: true }).first().waitFor();
-  }, 240_000);
+  });
 });

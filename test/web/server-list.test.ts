@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)("the list of servers", () => {
     // So wide, the process is among the columns.
     dashboard = await openDashboard(browser, gateway, { viewport: { width: 1600, height: 900 } });
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)("the list of servers", () => {
     await press("Start");
     await row().getByText("Online", { exact: true }).waitFor();
     expect(await statusOf("two")).toMatchObject({ status: "online" });
-  }, 240_000);
+  });
 
   test("tries a server apart from the gateway, and switches it off and on", async () => {
     await visit(page, gateway, "/servers");
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)("the list of servers", () => {
     await press("Start");
     await row().getByText("Online", { exact: true }).waitFor();
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
-  }, 240_000);
+  });
 
   test("has nothing that axe finds or that is too wide while it is unfolded, and folds again", async () => {
     await visit(page, gateway, "/servers");
@@ -85,5 +85,5 @@ describe.skipIf(!hasBrowser)("the list of servers", () => {
     await actions.press("Enter");
     await fold.press("Enter");
     await page.getByRole("heading", { name: "Configuration" }).waitFor({ state: "detached" });
-  }, 240_000);
+  });
 });

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)("the sandbox on the page of a server", () => {
         TOOLYARD_TEST_ROUTES: JSON.stringify({ [address]: (web.address() as AddressInfo).port }),
       },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await inside[Symbol.asyncDispose]();
@@ -59,5 +59,5 @@ describe.skipIf(!hasBrowser)("the sandbox on the page of a server", () => {
     expect(network()).toEqual(["b.example.com"]);
     expect(misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
     await context.close();
-  }, 180_000);
+  });
 });

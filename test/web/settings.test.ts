@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     gateway = await startGateway({ config: written, env: { TOOLYARD_EXPOSURE: "flat" } });
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)("settings as a form", () => {
     expect(await overflow(page)).toBe(0);
     await page.setViewportSize({ width: 1280, height: 800 });
     await expectClean();
-  }, 180_000);
+  });
 
   test("a change is made in the text with its comments, compared, saved, and undone", async () => {
     await visit(page, gateway, "/settings");

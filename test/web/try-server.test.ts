@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     dashboard = await openDashboard(browser, gateway);
     ({ page } = dashboard);
     dialog = page.getByRole("dialog", { name: "Add a server" });
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     // What is typed now was not tried.
     await dialog.getByLabel("Name", { exact: true }).fill("newer");
     await dialog.getByText(/^It answers as/).waitFor({ state: "detached" });
-  }, 240_000);
+  });
 
   test("says why it cannot be used, with its last output, for a command and for an entry", async () => {
     await open("entry");
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await alert.getByText("None of its processes is left running.").waitFor();
     await expectClean();
     await isUnchanged();
-  }, 240_000);
+  });
 
   test("that never answers is stopped with the test, and with the dialog", async () => {
     for (const way of ["Stop the test", "Close"]) {
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
       expect(await dialog.getByRole("alert").count()).toBe(0);
     }
     await isUnchanged();
-  }, 240_000);
+  });
 
   test("FAULT 35: whose names and descriptions are markup is shown as text", async () => {
     await open();
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     await dialog.getByText("<img src=x", { exact: false }).first().waitFor();
     await expectClean();
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
-  }, 240_000);
+  });
 
   test("is added as an entry once it was tried", async () => {
     await open("entry");
@@ -143,5 +143,5 @@ describe.skipIf(!hasBrowser)("a server is tried before it is added", () => {
     const { mcpServers } = JSON.parse(await readFile(gateway.configFile, "utf8")) as { mcpServers: object };
     expect(mcpServers).toMatchObject({ added: entry });
     expect(dashboard.misdeeds).toEqual({ errors: [], foreign: [], dialogs: [] });
-  }, 240_000);
+  });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     partOf("filesystem", directory),
     partOf("memory", undefined, { MEMORY_FILE_PATH: join(directory, "memory.json") }),
   ]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true });

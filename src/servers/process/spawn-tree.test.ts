@@ -253,7 +253,7 @@ describe("the guardian", () => {
     await tree.gone;
   });
 
-  test("many starts and stops leave no process, descriptor or listener", { timeout: 120_000 }, async () => {
+  test("many starts and stops leave no process, descriptor or listener", async () => {
     await shell("exit 0").then((tree) => tree.gone);
     const before = process.getActiveResourcesInfo().length;
     for (let round = 0; round < 10; round += 1) {

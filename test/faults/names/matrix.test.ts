@@ -41,7 +41,7 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
       ),
     });
     await untilOnline(gateway, ...slugs);
-  }, 120_000);
+  });
   afterAll(async () => {
     await gateway.endsClean();
     await gateway[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
     for (const pair of pairs)
       expectOwn(await reach("/mcp", `${pair.slug}:${pair.tool}`), pair, `${pair.slug}:${pair.tool}`);
     await gateway.stillServes();
-  }, 120_000);
+  });
 
   test("FAULT 53: every name that a list shows leads to exactly one tool, each to another", async () => {
     const names: string[] = [];
@@ -98,7 +98,7 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
     }
     expect([...reached].sort()).toEqual(pairs.map(({ slug, tool }) => JSON.stringify({ server: slug, tool })).sort());
     await gateway.stillServes();
-  }, 120_000);
+  });
 
   test("FAULT 53: a plain spelling leads to the tool that it means, or names every tool that it could mean", async () => {
     let own = 0;
@@ -126,5 +126,5 @@ describe("25 servers with 25 tools each, whose names could be cut anywhere", () 
     }
     expect(own).toBeGreaterThan(0);
     await gateway.stillServes();
-  }, 120_000);
+  });
 });

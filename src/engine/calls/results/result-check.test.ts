@@ -187,4 +187,4 @@ test("FAULT 43: one that takes too much memory to be mended is refused, and cost
     code: "UPSTREAM_PROTOCOL",
     message: expect.stringContaining("has too many parts to be mended") as unknown,
   });
-}, 60_000);
+});
