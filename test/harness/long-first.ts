@@ -3,6 +3,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that wait for a long time, or work for it: begun last, they would run alone at the end. */
 const longest = [
   "test/web/pages",
+  "test/cluster/nemesis",
+  "test/cluster/takeover",
+  "test/cluster/operating",
   "test/golden/golden",
   "test/people/installs",
   "test/instances/remote",
