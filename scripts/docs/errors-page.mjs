@@ -137,6 +137,7 @@ const groups = [
       NO_CLUSTER: "Something was asked about the nodes of a cluster, and the gateway is none.",
       NODE_UNKNOWN: "No node of the cluster has that name, or it has ended.",
       NODE_ALONE: "A node was to be drained, and no other one is ready.",
+      NODE_ENDED: "What a client came back for was kept at a node that has ended, such as the rest of a large result.",
       UPSTREAM_CLOSED:
         "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",
       UPSTREAM_PROTOCOL: "The server answered with something that MCP does not allow.",

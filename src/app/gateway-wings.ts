@@ -85,6 +85,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   const discovery = createSearches({ ...shared, fleet, store: kept, teamOf: people.teamOf });
   const engine = createEngine({
     ...{ ...shared, late, people, fleet, views, discovery, recordCall, audit, traces },
+    elsewhere: servers.cluster?.elsewhere,
     store: { ...kept, approvals: approvalStoreOf({ config, records }, kept) },
     logins: servers.logins,
     cluster: servers.cluster,

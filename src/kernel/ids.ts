@@ -31,3 +31,9 @@ export function replacedForSlug(key: string): string {
     .replace(/^[._-]+|-+$/g, "")
     .slice(0, 63);
 }
+
+/** Splits an id of something that one node of a cluster keeps: `{node}.{random}`, where a node's name may have dots. */
+export function splitHeldId(id: string): { readonly node: string | undefined; readonly own: string } {
+  const at = id.lastIndexOf(".");
+  return at === -1 ? { node: undefined, own: id } : { node: id.slice(0, at), own: id.slice(at + 1) };
+}

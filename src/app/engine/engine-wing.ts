@@ -7,8 +7,10 @@ import { createRouting, type Routing } from "../../engine/calls/routing.ts";
 import { slices } from "../../kernel/runtime/slices.ts";
 import { createSubscriptions, type Subscriptions } from "../../engine/calls/subscriptions/subscriptions.ts";
 import { createPerformer, type PerformDeps, type Performer } from "../../engine/perform/perform.ts";
+import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
+import { shareKept } from "../../engine/perform/intents/read-kept.ts";
 import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
@@ -36,6 +38,8 @@ export interface EngineDeps
   readonly discovery: Discovery;
   readonly store: Pick<GatewayStore, "namespaceUsage" | "spill" | "approvals">;
   readonly common: SharedState;
+  /** Other nodes; undefined where the gateway is alone. */
+  readonly elsewhere: Elsewhere | undefined;
   readonly recordCall: LogRequest | undefined;
   readonly audit: { readonly calls: PerformDeps["callAudit"]; readonly onCallDenied: PerformDeps["onDenied"] };
   readonly events: EventBus;
@@ -80,7 +84,7 @@ function claimState(
 
 /** Builds the wing `engine`. */
 export function createEngine(deps: EngineDeps): Engine {
-  const { fleet, events, log, clock } = deps;
+  const { fleet, events, log, clock, elsewhere } = deps;
   const { viewOf } = deps.views;
   const validators = createValidators({
     clock,
@@ -112,7 +116,9 @@ export function createEngine(deps: EngineDeps): Engine {
       memoryBytes: results().keptMemoryBytes,
       diskBytes: results().keptDiskBytes,
     }),
+    node: () => elsewhere?.node,
   });
+  if (elsewhere !== undefined) shareKept({ keptResults, slices }, elsewhere);
   const approvals = openApprovals({ ...deps, validators });
   const checks = createChecks(deps);
   const performer = createPerformer({
@@ -126,6 +132,7 @@ export function createEngine(deps: EngineDeps): Engine {
     settled: fleet.settled,
     instanceOf: fleet.get,
     keptResults,
+    elsewhere,
     slices,
     recordCall: deps.recordCall,
     callAudit: deps.audit.calls,

@@ -7,12 +7,14 @@ import { createMembership, type KnownNode, type Membership } from "../../cluster
 import type { FarOptions } from "../../cluster/peers/far-connection.ts";
 import { areCutOff, createGreeting, createReach, refuseMisfit } from "../../cluster/peers/node-reach.ts";
 import { createPeerNetwork, splitAddress } from "../../cluster/peers/peer-links.ts";
+import { createAskElsewhere, type AnswerHeld } from "../../cluster/peers/held-things.ts";
 import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts";
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { createPlacement, heirOf } from "../../cluster/placement/placement.ts";
 import type {
   ClientNote,
+  HeldKind,
   InstanceOrder,
   LoadNote,
   NodeOrder,
@@ -24,7 +26,7 @@ import { createSharedLimits } from "../../front/http/guards/shared-limits.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
-import { abortAfter } from "../../kernel/runtime/abort.ts";
+import { abortAfter, untilAborted } from "../../kernel/runtime/abort.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
@@ -50,6 +52,10 @@ export interface ClusterDeps {
   readonly onLoad: (note: LoadNote) => Promise<void>;
   /** Who calls here, whose limits hold for all nodes together. */
   readonly admission: () => Pick<Admission, "accounts" | "account">;
+  /** How this node answers for what it keeps. */
+  readonly answerOf: (kind: HeldKind) => AnswerHeld | undefined;
+  /** It stops, and gives what it keeps to another node. */
+  readonly onLeave: (heir: string) => Promise<void>;
 }
 
 /** This gateway as a node of a cluster. */
@@ -57,6 +63,7 @@ export interface Cluster {
   readonly open: OpenConnection;
   readonly desk: NodeDesk;
   readonly membership: Membership;
+  readonly elsewhere: ReturnType<typeof createAskElsewhere>;
   /** The database has lost changes: what this node owns may be somebody else's. */
   noteLoss(): void;
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
@@ -112,6 +119,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   }
   return {
     ...{ open: placed.open, membership, desk },
+    elsewhere: createAskElsewhere({ membership, clock: deps.clock, reach: reaching.reach, store }),
     order: async (question, { id: instance, owner }, limitMs) =>
       await tellAll({ question, instance, owner, limitMs }, limitMs),
     tellNodes: async (note, body) => await tellAll(note, leaseMs, body),
@@ -120,8 +128,9 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
       life.isStopping = true;
       await membership.drain();
       // Without another node, its clients are served by what runs here until the end.
-      if (heirOf(membership, deps.clock) === undefined) await membership.resume();
-      else await placed.handOver(signal);
+      const heir = heirOf(membership, deps.clock);
+      if (heir === undefined) await membership.resume();
+      else await Promise.all([placed.handOver(signal), untilAborted(deps.onLeave(heir.id), signal).catch(() => undefined)]);
     },
     async close() {
       await membership.leave();
@@ -167,7 +176,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
   const host = createPeerHost({
     ...{ node: about.id, isStopping: () => membership.isDraining, holds: (instance) => placed.holds(instance) },
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
-    mayServe: () => membership.isLeased,
+    ...{ mayServe: () => membership.isLeased, answerOf: deps.answerOf },
     async tell(asked, body) {
       if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);

@@ -1,3 +1,5 @@
+import type { AnswerHeld, Elsewhere } from "../../cluster/peers/held-things.ts";
+import type { HeldKind } from "../../cluster/peers/messages.ts";
 import type { Cluster, ClusterDeps } from "./cluster-wiring.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
@@ -153,6 +155,7 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
   onLoad(listener: (principal: Principal, instance: InstanceId) => Promise<void>): void;
   /** Limits hold for what people use at all nodes together. Called before it joins. */
   shareLimits(admission: ReturnType<ClusterDeps["admission"]>): void;
+  readonly elsewhere: Elsewhere;
   /** Undefined until it has joined. */
   readonly joined: Cluster | undefined;
   /** Why it should be sent no requests; undefined while it takes part. */
@@ -172,6 +175,8 @@ function createLateCluster(
   let hear: ClusterDeps["onClient"] = () => undefined;
   let load: Parameters<LateCluster["onLoad"]>[0] = async () => undefined;
   let limited: ReturnType<ClusterDeps["admission"]>;
+  const answers = new Map<HeldKind, AnswerHeld>();
+  let give: (heir: string) => Promise<void> = async () => undefined;
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", loadCode);
     joined = await startCluster({
@@ -182,6 +187,8 @@ function createLateCluster(
         if (principal !== undefined) await load(principal, loaded as InstanceId);
       },
       admission: () => limited,
+      answerOf: (kind) => answers.get(kind),
+      onLeave: async (heir) => await give(heir),
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
         const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
@@ -207,6 +214,16 @@ function createLateCluster(
     },
     open: async (...wanted) => await (await start()).open(...wanted),
     tellNodes: async (...said) => await joined?.tellNodes(...said),
+    elsewhere: {
+      get node() {
+        return joined?.membership.me.id;
+      },
+      ask: async (...asked) => await (await start()).elsewhere.ask(...asked),
+      find: async (...asked) => await (await start()).elsewhere.find(...asked),
+      others: async (asked) => await (await start()).elsewhere.others(asked),
+      answer: (kind, answer) => void answers.set(kind, answer),
+      onLeave: (listener) => void (give = listener),
+    },
     onClient: (listener) => void (hear = listener),
     onLoad: (listener) => void (load = listener),
     shareLimits: (admission) => void (limited = admission),

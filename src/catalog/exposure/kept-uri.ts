@@ -4,8 +4,11 @@ export type KeptPage =
   | { readonly kind: "match"; readonly text: string; readonly fromLine: number };
 
 const prefix = "toolyard://result/";
-/** 128 random bits. No server's resource is written like this: what follows its name is a percent-encoded URI. */
-const idPattern = /^[A-Za-z0-9_-]{22}$/;
+/**
+ * 128 random bits, behind the name of the node of a cluster that keeps it. No server's resource is written like this:
+ * what follows its name is a percent-encoded URI.
+ */
+const idPattern = /^(?:[A-Za-z0-9._-]{1,64}\.)?[A-Za-z0-9_-]{22}$/;
 
 /** Where the rest of a result is read that was cut for being too large: `toolyard://result/{id}`. */
 export function toKeptUri(id: string, page?: KeptPage): string {

@@ -40,6 +40,8 @@ export type PeerQuestion =
   | LoadNote
   /** What people use there of the limits. */
   | ({ readonly question: "use" } & UseNote)
+  /** About something that lives at one node; the answer has `about` where it is there. */
+  | { readonly question: "held"; readonly kind: HeldKind; readonly about: JsonObject }
   /** A person restarts or stops an instance, at whatever node. */
   | ({ readonly question: InstanceOrder; readonly limitMs: number } & Omit<FarInstance, "server">);
 
@@ -55,6 +57,9 @@ export interface UseNote {
   readonly node: string;
   readonly uses: readonly (readonly [person: string, running: number, streams: number, calls: number])[];
 }
+
+/** What one node keeps for clients, who may name it at any other. */
+export type HeldKind = "kept" | "parked" | "asked" | "task" | "session" | "stream";
 
 /**
  * An answer or a notification that a client sent in a session, and that nothing at that node waits for. An answer has
@@ -82,7 +87,9 @@ export type AskingFrame =
   | { readonly k: "answer"; readonly c: number; readonly q: number; readonly as: "result" | "error" }
   | { readonly k: "unanswered"; readonly c: number; readonly q: number; readonly message: string }
   | { readonly k: "answering"; readonly c: number; readonly q: number; readonly params: JsonObject }
-  | ({ readonly k: "tell"; readonly id: number } & PeerQuestion);
+  | ({ readonly k: "tell"; readonly id: number } & PeerQuestion)
+  /** The answer to a question is not awaited any more. */
+  | { readonly k: "untell"; readonly id: number };
 
 /** From it. Results and errors are bytes, as their server wrote them. */
 export type AnsweringFrame =
@@ -102,6 +109,8 @@ export type AnsweringFrame =
   | ({ readonly k: "breakOff"; readonly nextMs: number } & OfRequest)
   | ({ readonly k: "ask"; readonly q: number; readonly wantsProgress: boolean } & OfRequest &
       Pick<Question, "method" | "key">)
+  /** Before the answer to a question. Long bytes come in several; `more` says that they go on. */
+  | { readonly k: "saying"; readonly id: number; readonly about: JsonObject; readonly more: boolean }
   | ({ readonly k: "told"; readonly id: number } & JsonObject);
 
 /** That node does not run the server any more: where it runs is to be found out. The call was not sent. */

@@ -1,27 +1,36 @@
 import { fromSentFailure, type GatewayError, type SentFailure } from "../../kernel/failures/gateway-error.ts";
-import { createSignal } from "../../kernel/runtime/abort.ts";
+import { abortReason, createSignal } from "../../kernel/runtime/abort.ts";
+import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Opened } from "../../servers/instance/instance-deps.ts";
 import type { ConnectionEvents } from "../../servers/upstream/connection.ts";
 import { createFarConnection, type FarConnection, type FarOptions } from "./far-connection.ts";
-import type { PeerLink } from "./peer-links.ts";
-import { moved, type AnsweringFrame, type FarInstance, type PeerQuestion } from "./messages.ts";
+import { Unreachable, type PeerLink } from "./peer-links.ts";
+import { moved, type AnsweringFrame, type AskingFrame, type FarInstance, type PeerQuestion } from "./messages.ts";
 
 /** Instances that another node runs, over one link to it. */
 export interface PeerClient {
   /** Connects to an instance there. Rejects with INSTANCE_MOVED when that node does not run it any more. */
   open(wanted: FarInstance, events: ConnectionEvents, signal: AbortSignal): Promise<Opened>;
   /**
-   * Asks the node something that concerns no instance. Rejects when the link ends first, or the time is over, and at
-   * once where a thousand questions wait.
+   * Asks the node something that concerns no instance. Rejects when the link ends first, the time is over, or the
+   * signal aborts; with Unreachable, and at once, where it was not asked because too many questions wait.
    */
-  ask(question: PeerQuestion, timeoutMs: number, body?: Buffer): Promise<Told>;
+  ask(question: PeerQuestion, timeoutMs: number | undefined, body?: Buffer, ways?: AskWays): Promise<Told>;
   /** Whether it can be used. */
   readonly isOpen: boolean;
   readonly closed: Promise<void>;
   close(): void;
 }
 
-type Told = Extract<AnsweringFrame, { k: "told" }>;
+/** The answer, and its bytes. */
+export type Told = Extract<AnsweringFrame, { k: "told" }> & { readonly bytes: Buffer };
+
+export interface AskWays {
+  readonly signal?: AbortSignal | undefined;
+  /** Takes what the node says before its answer. */
+  readonly onSaid?: ((about: JsonObject, body: Buffer) => void) | undefined;
+}
+
 type Answered = Extract<AnsweringFrame, { k: "opened" | "refused" }>;
 
 interface Channel {
@@ -31,19 +40,21 @@ interface Channel {
   readonly onAnswered: (frame: Answered | undefined) => void;
 }
 
-/** Some of them pass on what clients send. */
-const mostQuestions = 1_000;
+/** Some of them pass on what clients send, and some last as long as a stream. */
+const mostQuestions = 4_000;
+/** What is said before an answer, in all of its pieces. */
+const mostSaidBytes = 64 * 1024 ** 2;
 
 /** Asks over a link. Everything that waits fails when it ends. */
 export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"]): PeerClient {
   const { frames, peer } = link;
   const channels = new Map<number, Channel>();
-  const questions = new Map<number, (told: Told | undefined) => void>();
+  const asking = createAsking(link);
   let lastId = 0;
   let isOpen = true;
 
   function take(frame: AnsweringFrame, body: Buffer): void {
-    if (frame.k === "told") return questions.get(frame.id)?.(frame);
+    if (frame.k === "told" || frame.k === "saying") return asking.take(frame, body);
     const channel = channels.get(frame.c);
     if (channel === undefined) return;
     if (frame.k === "opened" || frame.k === "refused") channel.onAnswered(frame);
@@ -56,7 +67,7 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
   link.listen((head, body) => take(head as unknown as AnsweringFrame, body));
   void frames.closed.then(() => {
     isOpen = false;
-    for (const answer of [...questions.values()]) answer(undefined);
+    asking.failAll();
     for (const { onAnswered, far } of [...channels.values()]) {
       onAnswered(undefined);
       far.end({ kind: "moved", node: peer.id, isLost: true });
@@ -87,23 +98,9 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
 
   return {
     open,
-    async ask(question, timeoutMs, body) {
-      if (questions.size >= mostQuestions) throw new Error(`${questions.size} questions to ${peer.id} wait already`);
+    async ask(question, timeoutMs, body, ways) {
       lastId += 1;
-      const id = lastId;
-      return await new Promise<Told>((resolve, reject) => {
-        const answer = (told: Told | undefined): void => {
-          clearTimeout(timer);
-          questions.delete(id);
-          if (told === undefined) reject(new Error(`${peer.id} did not answer`));
-          else resolve(told);
-        };
-        const timer = setTimeout(() => answer(undefined), timeoutMs);
-        timer.unref();
-        questions.set(id, answer);
-        frames.send({ k: "tell", id, ...question }, body);
-        if (!isOpen) answer(undefined);
-      });
+      return await asking.ask({ k: "tell", id: lastId, ...question }, { timeoutMs, body, ...ways, isOpen });
     },
     get isOpen() {
       return isOpen;
@@ -118,4 +115,67 @@ function fromNode(failure: SentFailure, node: string): GatewayError {
   return failure.code === "INSTANCE_MOVED"
     ? fromSentFailure(failure)
     : fromSentFailure({ ...failure, data: { ...failure.data, node } });
+}
+
+interface AskOptions extends AskWays {
+  readonly timeoutMs: number | undefined;
+  readonly body: Buffer | undefined;
+  readonly isOpen: boolean;
+}
+
+interface Waiting {
+  readonly answer: (told: Told | undefined) => void;
+  readonly onSaid: AskWays["onSaid"];
+  readonly said: Buffer[];
+}
+
+/** Questions that wait for their answers. */
+function createAsking({ frames, peer }: PeerLink) {
+  const questions = new Map<number, Waiting>();
+
+  return {
+    async ask(tell: Extract<AskingFrame, { k: "tell" }>, options: AskOptions): Promise<Told> {
+      const { timeoutMs, body, signal, onSaid, isOpen } = options;
+      const { id } = tell;
+      signal?.throwIfAborted();
+      if (questions.size >= mostQuestions)
+        throw new Unreachable(`${questions.size} questions to ${peer.id} wait already`, false);
+      return await new Promise<Told>((resolve, reject) => {
+        const leave = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener("abort", giveUp);
+          questions.delete(id);
+        };
+        const answer = (told: Told | undefined): void => {
+          leave();
+          if (told === undefined) reject(new Error(`${peer.id} did not answer`));
+          else resolve(told);
+        };
+        const giveUp = (): void => {
+          leave();
+          frames.send({ k: "untell", id });
+          reject(abortReason(signal as AbortSignal));
+        };
+        const timer = timeoutMs === undefined ? undefined : setTimeout(() => answer(undefined), timeoutMs);
+        timer?.unref();
+        signal?.addEventListener("abort", giveUp, { once: true });
+        questions.set(id, { answer, onSaid, said: [] });
+        frames.send({ ...tell }, body);
+        if (!isOpen) answer(undefined);
+      });
+    },
+    take(frame: Extract<AnsweringFrame, { k: "told" | "saying" }>, bytes: Buffer): void {
+      const waiting = questions.get(frame.id);
+      if (frame.k === "told") return waiting?.answer({ ...frame, bytes });
+      if (waiting === undefined) return;
+      const { said, onSaid } = waiting;
+      // The rest of the chunk that a piece lies in is not to be kept with it.
+      said.push(frame.more ? Buffer.from(bytes) : bytes);
+      if (said.reduce((sum, { length }) => sum + length, 0) > mostSaidBytes) frames.destroy();
+      if (!frame.more) onSaid?.(frame.about, Buffer.concat(said.splice(0)));
+    },
+    failAll(): void {
+      for (const { answer } of [...questions.values()]) answer(undefined);
+    },
+  };
 }

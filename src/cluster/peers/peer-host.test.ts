@@ -9,7 +9,7 @@ test("a node without a lease says at once that another one is to run the server,
     node: "one",
     find: () => ({ acquire: () => expect.unreachable("it is not started") }) as unknown as Instance,
     ...{ holds: () => false, mayServe: () => false, isStopping: () => false },
-    tell: async () => ({}),
+    tell: async () => ({}), answerOf: () => undefined,
   } as unknown as Parameters<typeof createPeerHost>[0]);
   const frames = { send: (head: FrameHead) => void sent.push(head), closed: new Promise(() => undefined) };
   const take = host.serve(frames as unknown as FrameStream);
@@ -33,7 +33,7 @@ test("an instance that another node leaves is told of nothing more there, and wh
   const acquire = () => (isStarting ? new Promise((resolve) => waiting.push(resolve)) : connection);
   const instance = { id: "notes", acquire, server: { slug: "notes" } } as unknown as Instance;
   const host = createPeerHost({
-    ...{ node: "one", find: () => instance, tell: async () => ({}) },
+    ...{ node: "one", find: () => instance, tell: async () => ({}), answerOf: () => undefined },
     ...{ holds: () => true, mayServe: () => true, isStopping: () => false },
   });
   const frames = { send: (head: FrameHead) => void sent.push(head), closed: new Promise(() => undefined) };

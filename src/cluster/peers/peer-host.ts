@@ -5,6 +5,7 @@ import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { Audience, Connection, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import type { FrameHead, FrameStream } from "./frames.ts";
+import { serveHeld, type HeldDeps } from "./held-things.ts";
 import { moved, unpackParams, type AnsweringFrame, type AskingFrame, type PeerQuestion } from "./messages.ts";
 
 export interface PeerHostDeps {
@@ -19,6 +20,8 @@ export interface PeerHostDeps {
   readonly isStopping: () => boolean;
   /** What another node asks that concerns no instance. */
   readonly tell: (question: PeerQuestion, body: Buffer) => JsonObject | Promise<JsonObject>;
+  /** How this node answers questions about what lives at one node. */
+  readonly answerOf: HeldDeps["answerOf"];
 }
 
 /** Serves other nodes: they use instances that this one runs. */
@@ -123,11 +126,13 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
   /** Those that are not open yet: one that is closed meanwhile is not opened. */
   const opening = new Set<number>();
   const questions = createQuestions(frames);
+  const held = serveHeld(frames, deps);
   const ended = new AbortController();
   void frames.closed.then(() => {
     ended.abort(new GatewayError("CALL_CANCELLED", "the node that asked is not connected any more"));
     for (const c of [...channels.keys()]) close(c, ended.signal.reason);
     questions.failAll();
+    held.end();
   });
 
   /** The other node uses the instance no longer. */
@@ -203,7 +208,9 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
     else if (frame.k === "request") void run(frame, body);
     else if (frame.k === "cancel") channels.get(frame.c)?.requests.get(frame.id)?.abort(cancelled());
     else if (frame.k === "notify") void notify(channels.get(frame.c), frame);
+    else if (frame.k === "tell" && frame.question === "held") void held.take(frame, body);
     else if (frame.k === "tell") void tell(frame, body);
+    else if (frame.k === "untell") held.cancel(frame.id);
     else questions.take(frame, body);
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
+import { splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
 import type { SpillStore } from "../../store/store.ts";
 import type { KeptText } from "./kept-page.ts";
 import type { Segment } from "./said-text.ts";
@@ -10,11 +10,23 @@ import type { Segment } from "./said-text.ts";
  * was; to everybody else its id means nothing.
  */
 export interface KeptResults extends AsyncDisposable {
-  /** Returns the id that it is read by: 22 characters, not to be guessed. */
+  /** Returns the id that it is read by: 22 characters, not to be guessed, behind the name of a cluster's node. */
   keep(principal: PrincipalId, kept: KeptText): string;
   /** Undefined when it is not there any more, never was, or is somebody else's. */
   read(principal: PrincipalId, id: string): Promise<KeptText | undefined>;
+  /**
+   * Gives texts to another node, one after the other: the newest, 64 MB at most, each once. They can still be read
+   * here.
+   */
+  giveAway(give: (about: GivenText, bytes: Buffer) => Promise<void>): Promise<void>;
+  /** Keeps what another node gave, under its id. */
+  take(given: GivenText, bytes: Buffer): void;
   readonly figures: KeptFigures;
+}
+
+/** A kept text that another node is to keep from now on, without its bytes. JSON values only. */
+export interface GivenText extends Pick<KeptEntry, "id" | "principal" | "kept"> {
+  readonly leftMs: number;
 }
 
 export interface KeptFigures {
@@ -27,6 +39,8 @@ export interface KeptResultsDeps {
   readonly files: SpillStore;
   readonly clock: Pick<Clock, "monotonic" | "after">;
   readonly limits: () => KeptLimits;
+  /** This node of a cluster; undefined where the gateway is alone. */
+  readonly node?: () => string | undefined;
 }
 
 export interface KeptLimits extends RoomLimits {
@@ -35,8 +49,10 @@ export interface KeptLimits extends RoomLimits {
 
 /** What the place of a part, or of a block, takes beside the text. */
 const bytesOfPlaces = 64;
+/** A node that stops does not wait long for this. */
+const mostGivenBytes = 64 * 1024 ** 2;
 
-export function createKeptResults({ files, clock, limits }: KeptResultsDeps): KeptResults {
+export function createKeptResults({ files, clock, limits, node }: KeptResultsDeps): KeptResults {
   const table = createKeptTable(files, limits);
   let cancelSweep: (() => void) | undefined;
 
@@ -54,21 +70,38 @@ export function createKeptResults({ files, clock, limits }: KeptResultsDeps): Ke
     }
   }
 
+  function take({ id, principal, kept, leftMs }: GivenText, text: Buffer): void {
+    const untilMs = clock.monotonic() + leftMs;
+    const bytes = text.length + bytesOfPlaces * (kept.starts.length + kept.segments.length);
+    table.add({ id, principal, kept, bytes, untilMs, text, writing: undefined, isGiven: false });
+    if (cancelSweep === undefined) sweep();
+  }
+
   return {
     keep(principal, { said: { bytes, segments }, ...kept }) {
       const id = randomBytes(16).toString("base64url");
-      const untilMs = clock.monotonic() + limits().keepMs;
       // A copy: the result that it is a part of may have many images beside it, and its memory is used again.
-      const text = Buffer.from(bytes);
-      const size = text.length + bytesOfPlaces * (kept.starts.length + segments.length);
-      table.add({ id, principal, kept: { ...kept, segments }, bytes: size, untilMs, text, writing: undefined });
-      if (cancelSweep === undefined) sweep();
-      return id;
+      take({ id, principal, kept: { ...kept, segments }, leftMs: limits().keepMs }, Buffer.from(bytes));
+      const at = node?.();
+      return at === undefined ? id : `${at}.${id}`;
+    },
+    take,
+    async giveAway(give) {
+      let left = mostGivenBytes;
+      for (const entry of [...table.entries()].toReversed()) {
+        left -= entry.isGiven ? 0 : entry.bytes;
+        if (left < 0) return;
+        const bytes = entry.isGiven ? undefined : (entry.text ?? (await files.read(entry.id)));
+        if (bytes === undefined) continue;
+        entry.isGiven = true;
+        const { id, principal, kept, untilMs } = entry;
+        await give({ id, principal, kept, leftMs: untilMs - clock.monotonic() }, bytes);
+      }
     },
     async read(principal, id) {
-      const entry = table.get(id);
+      const entry = table.get(splitHeldId(id).own);
       if (entry?.principal !== principal || entry.untilMs <= clock.monotonic()) return undefined;
-      const bytes = entry.text ?? (await files.read(id));
+      const bytes = entry.text ?? (await files.read(entry.id));
       if (bytes === undefined) return undefined;
       const { segments, ...kept } = entry.kept;
       return { ...kept, said: { bytes, segments } };
@@ -96,6 +129,8 @@ export interface KeptEntry {
   text: Buffer | undefined;
   /** While it is being written. */
   writing: Promise<void> | undefined;
+  /** Whether another node has it as well. */
+  isGiven: boolean;
 }
 
 interface RoomLimits {

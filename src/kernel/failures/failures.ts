@@ -429,6 +429,12 @@ export const failures = {
     retry: false,
     hint: "Start another node first, or make one ready again: `toolyard drain NODE --resume`.",
   },
+  NODE_ENDED: {
+    http: 410,
+    rpc: -31200,
+    retry: false,
+    hint: "Call again from the start: what that node kept for its clients ended with it.",
+  },
   UPSTREAM_PROTOCOL: {
     http: 502,
     rpc: -31052,

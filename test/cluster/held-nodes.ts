@@ -1,0 +1,48 @@
+import { expect } from "vitest";
+import { knownPeople, as } from "../harness/known-people.ts";
+import type { RunningGateway } from "../harness/gateway.ts";
+import { rpc, type RawAnswer } from "../harness/rpc.ts";
+import { until } from "../harness/until.ts";
+import { effectsServer, startNodes, type Nodes } from "./nodes.ts";
+
+/** Nodes that know several people. */
+export interface PeopledNodes extends AsyncDisposable {
+  readonly nodes: Nodes;
+  /** Starts a node of that name, or starts it again, and waits until it can call the server. */
+  start(name: string): Promise<RunningGateway>;
+}
+
+const servers = { effects: { command: process.execPath, args: [effectsServer] } };
+
+export async function startPeopledNodes(): Promise<PeopledNodes> {
+  const nodes = await startNodes();
+  return {
+    nodes,
+    async start(name) {
+      const node = await nodes.start(name, { servers, settings: { principals: knownPeople } });
+      await until(async () => (await callAs(node, "alice", "count").catch(() => undefined)) !== undefined);
+      return node;
+    },
+    [Symbol.asyncDispose]: async () => await nodes[Symbol.asyncDispose](),
+  };
+}
+
+/** Calls a tool of the server at the flat endpoint; the text of its result. Throws for every other answer. */
+export async function callAs(node: RunningGateway, who: string, tool: string, args: object = {}): Promise<string> {
+  const { json } = await rpc(`${node.url}/mcp/flat`, "tools/call", { name: `effects-${tool}`, arguments: args }, as(who));
+  const text: unknown = json?.result?.content?.[0]?.text;
+  if (typeof text !== "string" || json.result.isError === true) throw new Error(JSON.stringify(json));
+  return text;
+}
+
+/** What `toolyard://result/…` has there, for somebody. */
+export async function readAs(node: RunningGateway, who: string, uri: string): Promise<RawAnswer> {
+  return await rpc(`${node.url}/mcp`, "tools/call", { name: "read_mcp_resource", arguments: { uri } }, as(who));
+}
+
+/** The text of a page, and the URI of the next. */
+export function pageOf({ json }: RawAnswer): { readonly text: string; readonly next: string | undefined } {
+  const [note, text] = json.result.content.map((block: { readonly text: string }) => block.text) as string[];
+  expect(json.result.isError).not.toBe(true);
+  return { text: text ?? "", next: / Next: (\S+)/.exec(note ?? "")?.[1] };
+}
