@@ -54,6 +54,11 @@ export const localPrincipal: Principal = Object.freeze({
  */
 export const dashboardPrincipal: Principal = Object.freeze({ ...localPrincipal });
 
+/** Tells credentials of one person apart, also at another gateway: there, other objects stand for them. */
+export function credentialText({ via, credential, profile, only }: Principal): string {
+  return JSON.stringify([via, credential ?? null, profile ?? null, only ?? null]);
+}
+
 /** Whether somebody is what it takes to say yes to calls of other people of a team, or of no team. */
 export function isApprover({ roles, team }: Principal, approver: Approver, of: string | null): boolean {
   if (approver === "self") return false;

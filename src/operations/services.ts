@@ -20,6 +20,7 @@ import type { SavedToday } from "../records/usage/finding-history.ts";
 import type { TokenReport } from "../records/usage/token-report.ts";
 import type { Usage } from "../records/usage/usage-log.ts";
 import type { ExposureName } from "../config/rows/exposures.ts";
+import type { Elsewhere } from "../cluster/peers/held-things.ts";
 import type { NodeDesk } from "../cluster/peers/node-desk.ts";
 import type { RecordHistory } from "../records/calls/record-history.ts";
 import type { Fleet } from "../servers/instance/fleet/fleet.ts";
@@ -246,6 +247,8 @@ export interface Services {
   readonly upkeep: RestUpkeep;
   /** This gateway among the nodes of a cluster; undefined where it is alone, and until it has joined. */
   readonly nodes: () => NodeDesk | undefined;
+  /** What other nodes keep for clients; undefined where the gateway is alone. */
+  readonly elsewhere: Elsewhere | undefined;
   /** The node of the cluster that runs an instance; null where no node does, and in a gateway that is alone. */
   readonly nodeOf: (instance: Instance) => string | null;
   /** Undefined where the people are those of the configuration alone. */

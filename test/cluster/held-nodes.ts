@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { knownPeople, as } from "../harness/known-people.ts";
 import type { RunningGateway } from "../harness/gateway.ts";
@@ -10,20 +14,26 @@ export interface PeopledNodes extends AsyncDisposable {
   readonly nodes: Nodes;
   /** Starts a node of that name, or starts it again, and waits until it can call the server. */
   start(name: string): Promise<RunningGateway>;
+  /** The ids that the server noted. */
+  effects(): Promise<readonly (string | undefined)[]>;
 }
-
-const servers = { effects: { command: process.execPath, args: [effectsServer] } };
 
 export async function startPeopledNodes(): Promise<PeopledNodes> {
   const nodes = await startNodes();
+  const effects = join(tmpdir(), `toolyard-held-${randomUUID()}.jsonl`);
+  const servers = { effects: { command: process.execPath, args: [effectsServer], env: { EFFECTS: effects } } };
   return {
     nodes,
+    effects: async () => [...(await readFile(effects, "utf8").catch(() => "")).matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id),
     async start(name) {
       const node = await nodes.start(name, { servers, settings: { principals: knownPeople } });
       await until(async () => (await callAs(node, "alice", "count").catch(() => undefined)) !== undefined);
       return node;
     },
-    [Symbol.asyncDispose]: async () => await nodes[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await nodes[Symbol.asyncDispose]();
+      await rm(effects, { force: true });
+    },
   };
 }
 

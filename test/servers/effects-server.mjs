@@ -28,6 +28,7 @@ const tools = () => [
   tool("size", { text: { type: "string" } }),
   tool("progress", { steps: { type: "number" } }),
   tool("confirm"),
+  tool("survey", { rounds: { type: "number" }, bytes: { type: "number" }, id: { type: "string" }, ms: { type: "number" } }),
   tool("grow"),
   tool("die"),
   ...(extra ? [tool("grown")] : []),
@@ -43,6 +44,15 @@ function write(about) {
 }
 
 if (INSTANCE !== undefined) write({ began: process.ppid });
+
+/** Resolves to the client's answer. */
+async function ask() {
+  asked += 1;
+  const id = `q${asked}`;
+  const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+  send({ id, method: "elicitation/create", params: { message: "Really?", requestedSchema: schema } });
+  return await new Promise((resolve) => waiting.set(id, resolve));
+}
 
 const calls = {
   count: () => text({ count: (count += 1), pid: process.pid }),
@@ -73,12 +83,19 @@ const calls = {
     return text({ steps });
   },
   async confirm() {
-    asked += 1;
-    const id = `q${asked}`;
-    const schema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
-    send({ id, method: "elicitation/create", params: { message: "Really?", requestedSchema: schema } });
-    const answer = await new Promise((resolve) => waiting.set(id, resolve));
-    return text({ answer, pid: process.pid });
+    return text({ answer: await ask(), pid: process.pid });
+  },
+  /** Asks several times, reports each answer, and answers with as much as was wanted. */
+  async survey({ rounds, bytes, id, ms = 0 }, { token, signal }) {
+    for (let progress = 1; progress <= rounds; progress += 1) {
+      const { action } = await ask();
+      const message = `round ${progress}: ${action}`;
+      if (token !== undefined)
+        send({ method: "notifications/progress", params: { progressToken: token, progress, total: rounds, message } });
+    }
+    if (ms > 0) return await calls.sleep({ ms, id }, { signal });
+    note(id);
+    return text("x".repeat(bytes));
   },
   grow() {
     extra = true;

@@ -13,6 +13,8 @@ import { createLegacyRequests } from "../../front/mcp/sessions/legacy.ts";
 import { createListenRequests } from "../../front/mcp/listen/listen.ts";
 import { createNotifier } from "../../front/mcp/streams/notifier.ts";
 import { createOwnInstances } from "../../front/mcp/own-instances.ts";
+import type { ParkedElsewhere } from "../../front/mcp/running/parked-elsewhere.ts";
+import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import { createPageBook } from "../../front/mcp/streams/pages.ts";
 import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
 import type { SealedSessions } from "../../front/mcp/sessions/sealed-sessions.ts";
@@ -46,7 +48,7 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   readonly common: SharedState;
   readonly loadLate: LoadLate;
   /** Undefined where the gateway is alone. */
-  readonly cluster: Pick<LateCluster, "tellNodes" | "onClient" | "shareLimits"> | undefined;
+  readonly cluster: Pick<LateCluster, "tellNodes" | "onClient" | "shareLimits" | "elsewhere"> | undefined;
   readonly fleet: Pick<Fleet, "get" | "clients">;
 }
 
@@ -74,14 +76,21 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     serverInfo,
     gateways: deps.gateways,
   });
-  const conversations = createParkedConversations({ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock });
-  const runner = createRequestRunner(dispatch, conversations, serverInfoText, (error, caller, method) => {
-    const failure = toGatewayError(error);
-    if (failure.code === "INTERNAL")
-      deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
-    return toWireError(failure, caller.client.era, method);
+  const elsewhere = deps.cluster?.elsewhere;
+  const conversations = createParkedConversations({
+    ...{ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock, node: () => elsewhere?.node },
   });
   let sealed: SealedSessions | undefined;
+  let parkedElsewhere: ParkedElsewhere | undefined;
+  const runner = createRequestRunner({
+    ...{ dispatch, conversations, serverInfoText, parkedElsewhere: () => parkedElsewhere },
+    failed(error, caller, method) {
+      const failure = toGatewayError(error);
+      if (failure.code === "INTERNAL")
+        deps.log.error({ component: "front", operation: method, err: failure.cause ?? failure }, failure.message);
+      return toWireError(failure, caller.client.era, method);
+    },
+  });
 
   /** Sessions can be made again at other gateways, where there may be some. Once, before there are sessions. */
   async function shareSessions(): Promise<void> {
@@ -91,6 +100,13 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     const { createSealedSessions } = await deps.loadLate("the code for sessions of several gateways", load);
     const end = (session: Session): void => sessions.end(session, "the client ended the session at another gateway");
     sealed = createSealedSessions({ keys: () => keyFor("sessions"), claims, end, clock });
+    if (elsewhere !== undefined) await shareConversations(elsewhere);
+  }
+
+  async function shareConversations(elsewhere: Elsewhere): Promise<void> {
+    const load = async () => await import("../../front/mcp/running/parked-elsewhere.ts");
+    const { createParkedElsewhere } = await deps.loadLate("the code for questions of several nodes", load);
+    parkedElsewhere = createParkedElsewhere({ elsewhere, conversations, nextTurn: runner.nextTurn });
   }
 
   const legacy = createLegacyRequests({

@@ -87,6 +87,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     upkeep: createRestUpkeep(gateway.records.opened),
     nodeOf: (instance) => gateway.servers.cluster?.nodeOf(instance) ?? null,
     nodes: () => gateway.servers.cluster?.joined?.desk,
+    elsewhere: gateway.servers.cluster?.elsewhere,
     people: () => toRestPeople(gateway),
     async configDrift() {
       const file = gateway.config().file ?? null;

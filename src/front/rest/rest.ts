@@ -74,7 +74,7 @@ export function createRest(deps: RestDeps): RestHandler {
 
 function toServices(deps: RestDeps): Services {
   const leases = createResourceLeases(deps);
-  const [texts, questions, trials] = [createTextCache(), createRestQuestions(), createTrialTurns(deps.clock)];
+  const [texts, questions, trials] = [createTextCache(), createRestQuestions(deps.elsewhere), createTrialTurns(deps.clock)];
   return { ...deps, texts, questions, trials, leases };
 }
 

@@ -430,7 +430,7 @@ export const failures = {
     hint: "Start another node first, or make one ready again: `toolyard drain NODE --resume`.",
   },
   NODE_ENDED: {
-    http: 410,
+    http: 404,
     rpc: -31200,
     retry: false,
     hint: "Call again from the start: what that node kept for its clients ended with it.",

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { abortReason } from "../../kernel/runtime/abort.ts";
 import type { Answer, CallContext, Question } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { PrincipalId } from "../../kernel/ids.ts";
+import type { Elsewhere } from "../../cluster/peers/held-things.ts";
+import { splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -18,8 +19,11 @@ export interface AskedStream {
 export interface RestQuestions {
   /** Asks the caller and reads its stream. */
   asker(principal: Principal, stream: AskedStream): NonNullable<CallContext["ask"]>;
-  /** Takes an answer. Throws QUESTION_UNKNOWN when it is not awaited, or somebody else was asked. */
-  answer(id: string, principal: Principal, answer: JsonBytes): void;
+  /**
+   * Takes an answer, to the node that the id names. Rejects with QUESTION_UNKNOWN when it is not awaited, or somebody
+   * else was asked, with NODE_ENDED and NODE_SILENT, and with OUTCOME_UNKNOWN where it may have arrived.
+   */
+  answer(id: string, principal: Principal, answer: JsonBytes): Promise<void>;
 }
 
 /** Questions that may wait in all: each keeps a call open, and calls are limited for each principal already. */
@@ -30,8 +34,12 @@ interface Waiting {
   readonly settle: (answer: Answer) => void;
 }
 
-/** Begins with no questions. */
-export function createRestQuestions(): RestQuestions {
+/**
+ * Begins with no questions.
+ *
+ * @param elsewhere other nodes, which ask too; undefined where the gateway is alone
+ */
+export function createRestQuestions(elsewhere?: Elsewhere): RestQuestions {
   const waiting = new Map<string, Waiting>();
 
   async function ask(
@@ -42,7 +50,8 @@ export function createRestQuestions(): RestQuestions {
     if (waiting.size >= mostQuestions)
       throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for an answer already`);
     if (signal.aborted) throw abortReason(signal);
-    const id = randomBytes(16).toString("base64url");
+    const random = randomBytes(16).toString("base64url");
+    const id = elsewhere?.node === undefined ? random : `${elsewhere.node}.${random}`;
     return await new Promise<Answer>((resolve, reject) => {
       const leave = (): void => {
         waiting.delete(id);
@@ -67,15 +76,31 @@ export function createRestQuestions(): RestQuestions {
     });
   }
 
+  /** False where it waits for none, or for somebody else's. */
+  function settle(id: unknown, principal: unknown, result: JsonBytes): boolean {
+    const asked = waiting.get(String(id));
+    if (asked === undefined || asked.principal !== principal) return false;
+    asked.settle({ kind: "result", result });
+    return true;
+  }
+
+  async function answerElsewhere(id: string, principal: PrincipalId, body: JsonBytes): Promise<boolean> {
+    const { node } = splitHeldId(id);
+    if (elsewhere === undefined || node === undefined || node === elsewhere.node) return false;
+    return (await elsewhere.ask(node, { kind: "asked", about: { id, principal }, body })) !== undefined;
+  }
+
+  elsewhere?.answer("asked", ({ about: { id, principal }, body }) =>
+    settle(id, principal, body) ? { about: {} } : undefined,
+  );
+
   return {
     asker: (principal, stream) => async (question, signal) =>
       await ask({ principal: principal.id, stream }, question, signal),
-    answer(id, principal, result) {
-      const asked = waiting.get(id);
+    async answer(id, principal, result) {
+      if (settle(id, principal.id, result) || (await answerElsewhere(id, principal.id, result))) return;
       // The same for a question of somebody else as for none.
-      if (asked === undefined || asked.principal !== principal.id)
-        throw new GatewayError("QUESTION_UNKNOWN", "no such question waits for an answer of yours");
-      asked.settle({ kind: "result", result });
+      throw new GatewayError("QUESTION_UNKNOWN", "no such question waits for an answer of yours");
     },
   };
 }

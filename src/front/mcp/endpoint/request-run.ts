@@ -8,6 +8,7 @@ import type { Conversation } from "../running/conversation.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import type { ParkedConversations } from "../running/parked-conversations.ts";
+import type { ParkedElsewhere } from "../running/parked-elsewhere.ts";
 import { ownResultText } from "../answers/result-text.ts";
 
 /** Methods that may be answered with `input_required` (2026-07-28, patterns/mrtr, supported requests). */
@@ -18,13 +19,24 @@ export interface RequestRunner {
   run(request: ClientRequest, caller: Caller, ways: RequestWays, signal: AbortSignal): Promise<ReplyBody>;
 }
 
+export interface ConversingRunner extends RequestRunner {
+  /** What a conversation's client is told next. Rejects where it cannot be asked what came up. */
+  nextTurn(conversation: Conversation, signal: AbortSignal): Promise<ReplyBody>;
+}
+
+export interface RequestRunnerDeps {
+  readonly dispatch: Dispatch;
+  readonly conversations: ParkedConversations;
+  readonly serverInfoText: string;
+  readonly failed: (error: unknown, caller: Caller, method: string) => ReplyBody;
+  /** Conversations at other nodes; undefined where the gateway is alone. */
+  readonly parkedElsewhere: () => ParkedElsewhere | undefined;
+}
+
 /** One request of either era, with the ways in which a server may ask its client something back. */
-export function createRequestRunner(
-  dispatch: Dispatch,
-  conversations: ParkedConversations,
-  serverInfoText: string,
-  failed: (error: unknown, caller: Caller, method: string) => ReplyBody,
-): RequestRunner {
+export function createRequestRunner(deps: RequestRunnerDeps): ConversingRunner {
+  const { dispatch, conversations, serverInfoText, failed } = deps;
+
   async function runModern(
     request: ClientRequest,
     caller: Caller,
@@ -42,7 +54,11 @@ export function createRequestRunner(
       );
       return await nextTurn(begun, signal);
     }
-    const resumed = conversations.resume(requestState, binding, request.paramBytes("inputResponses"));
+    const answers = request.paramBytes("inputResponses");
+    const coming = { binding, answers, ways: context, signal };
+    const elsewhere = deps.parkedElsewhere()?.resume(requestState, coming);
+    if (elsewhere !== undefined) return await elsewhere;
+    const resumed = conversations.resume(requestState, binding, answers);
     // The request that began the call knows its stage.
     ways.stage.server = resumed.ways.stage?.server;
     ways.stage.isStarting = resumed.ways.stage?.isStarting === true;
@@ -71,6 +87,7 @@ export function createRequestRunner(
   }
 
   return {
+    nextTurn,
     run(request, caller, ways, signal) {
       if (caller.client.era === "legacy")
         return dispatch(request, caller, toCallContext(request, caller, ways, signal, legacyAsk(caller, ways)));

@@ -29,8 +29,14 @@ export interface ParkedConversations {
   /**
    * The conversation that waits for these answers. Throws HANDLE_INVALID when it is another's, has expired or was
    * answered before.
+   *
+   * @param coming who comes back with them, or whether it is who was asked
    */
-  resume(handle: string, binding: Binding, inputResponses: JsonBytes | undefined): Conversation;
+  resume(
+    handle: string,
+    coming: Binding | ((asked: Binding) => boolean),
+    inputResponses: JsonBytes | undefined,
+  ): Conversation;
   /** Ends those that are parked, and parks none from now on: no client can come back to a gateway that stops. */
   end(why: () => GatewayError): void;
   /** Ends those of all principals for which the predicate is true. */
@@ -48,6 +54,22 @@ export interface Binding {
 }
 
 const handlePrefix = "typ1.";
+/** Of a node of a cluster, which is named behind it. */
+const nodePrefix = "typ2.";
+const nodeHandle = /^typ2\.([A-Za-z0-9._-]{1,64})\.[\w-]{32}$/;
+
+/** The node at which the conversation of a handle is parked; undefined where the handle names none. */
+export function nodeOfHandle(handle: string): string | undefined {
+  return nodeHandle.exec(handle)?.[1];
+}
+
+/** In the same words, whatever is wrong with a handle. */
+export function unknownHandle(): GatewayError {
+  return new GatewayError(
+    "HANDLE_INVALID",
+    "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
+  );
+}
 
 interface Parked {
   readonly binding: Binding;
@@ -60,6 +82,8 @@ export function createParkedConversations(options: {
   readonly parkedMs: number;
   readonly mostParked: number;
   readonly clock: Clock;
+  /** This node of a cluster; undefined where the gateway is alone. */
+  readonly node?: () => string | undefined;
 }): ParkedConversations {
   const parkedByHandle = new Map<string, Parked>();
   let ended: (() => GatewayError) | undefined;
@@ -83,7 +107,9 @@ export function createParkedConversations(options: {
       asked.reject(refused);
       return undefined;
     }
-    const handle = `${handlePrefix}${randomBytes(24).toString("base64url")}`;
+    const node = options.node?.();
+    const prefix = node === undefined ? handlePrefix : `${nodePrefix}${node}.`;
+    const handle = `${prefix}${randomBytes(24).toString("base64url")}`;
     const cancelTimer = options.clock.after(options.parkedMs, () => {
       parkedByHandle.delete(handle);
       conversation.cancel(
@@ -108,15 +134,12 @@ export function createParkedConversations(options: {
   return {
     begin: (binding, ways, run) =>
       createConversation(ways, run, (conversation, asked) => park(binding, conversation, asked)),
-    isHandle: (state): state is string => typeof state === "string" && state.startsWith(handlePrefix),
-    resume(handle, binding, inputResponses) {
+    isHandle: (state): state is string =>
+      typeof state === "string" && (state.startsWith(handlePrefix) || state.startsWith(nodePrefix)),
+    resume(handle, coming, inputResponses) {
       const parked = parkedByHandle.get(handle);
-      if (parked === undefined || !isSame(parked.binding, binding))
-        throw new GatewayError(
-          "HANDLE_INVALID",
-          "the requestState is not accepted: it has expired, was answered before, or belongs to another caller " +
-            "or request",
-        );
+      const isAsked = typeof coming === "function" ? coming : (asked: Binding) => isSame(asked, coming);
+      if (parked === undefined || !isAsked(parked.binding)) throw unknownHandle();
       const answers = readAnswers(inputResponses);
       parkedByHandle.delete(handle);
       parked.cancelTimer();

@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { Principal } from "../../../kernel/principal.ts";
+import { credentialText, type Principal } from "../../../kernel/principal.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { isJsonObject, type JsonObject } from "../../../kernel/text/json-bytes.ts";
 import { mostClaims, type ClaimStore } from "../../../store/shared.ts";
@@ -134,10 +134,8 @@ interface SealedContent {
   readonly t: number;
 }
 
-/** What tells credentials of one person apart, also at another gateway: there, other objects stand for them. */
-function credentialOf({ via, credential, profile, only }: Principal): string {
-  const said = JSON.stringify([via, credential ?? null, profile ?? null, only ?? null]);
-  return createHash("sha256").update(said).digest("base64url").slice(0, 22);
+function credentialOf(principal: Principal): string {
+  return createHash("sha256").update(credentialText(principal)).digest("base64url").slice(0, 22);
 }
 
 function signOf(key: Buffer, payload: string): string {
