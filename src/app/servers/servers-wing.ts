@@ -220,7 +220,7 @@ function createLateCluster(
       },
       ask: async (...asked) => await (await start()).elsewhere.ask(...asked),
       find: async (...asked) => await (await start()).elsewhere.find(...asked),
-      others: async (asked) => await (await start()).elsewhere.others(asked),
+      others: async (asked) => (await joined?.elsewhere.others(asked)) ?? [],
       answer: (kind, answer) => void answers.set(kind, answer),
       onLeave: (listener) => void (give = listener),
     },

@@ -70,6 +70,8 @@ export interface Performer {
   readonly perform: Perform;
   /** The instance that created the task that a principal asks about, whichever front the task was returned by. */
   ownerOfTask(principal: Principal, taskId: string): InstanceId | undefined;
+  /** Learns of the task from other nodes; undefined where there is nothing to ask. */
+  readonly seekTasks: TaskBook["seek"];
   /** Records a call that became no intent, because its tool is not known, or its server could not be asked for it. */
   readonly refused: (work: Pick<Work, "context" | "view">, name: string, error: unknown) => void;
   /** Whether this client of the principal began the task. */
@@ -97,7 +99,7 @@ export interface PerformDeps extends RunDeps, Omit<RecordEndDeps, "tasks"> {
 
 /** Combines the stages, with those that are given in `deps`. */
 export function createPerformer(deps: PerformDeps): Performer {
-  const tasks = createTaskBook();
+  const tasks = createTaskBook(deps.elsewhere);
   const recordEnd = createRecordEndStage({ ...deps, tasks });
   const run = createRunStage(deps);
   const sharedTasks = createSharedTasks(deps.instanceOf, tasks);
@@ -110,7 +112,9 @@ export function createPerformer(deps: PerformDeps): Performer {
     run: deps.callAudit === undefined ? run : createAuditedRun(run, deps.callAudit),
     fit(intent, work, outcome) {
       const own = sharedTasks.fit(intent, work, outcome);
-      const cut = resultBudget === undefined ? own : resultBudget(intent, work, own);
+      const toCut = (one: Outcome): Outcome | Promise<Outcome> =>
+        resultBudget === undefined ? one : resultBudget(intent, work, one);
+      const cut = own instanceof Promise ? own.then(toCut) : toCut(own);
       const told = (outcome: Outcome): Outcome | Promise<Outcome> => {
         const noted = withForeignNotesTold(deps.slices, intent, work, outcome);
         const withFormats = (one: Outcome): Outcome => withFormatsTold(intent, work, one);
@@ -144,6 +148,7 @@ export function createPerformer(deps: PerformDeps): Performer {
     }) as Perform,
     refused: (work, name, error) => recordEnd.refused(work, name, toGatewayError(error)),
     ownerOfTask: tasks.find,
+    seekTasks: tasks.seek,
     isTaskOf: tasks.isOf,
     get inFlight() {
       return inFlight;

@@ -18,7 +18,7 @@ export interface SharedTasks {
   /** Throws PARAMS_INVALID for a task that somebody else began, as for one that there is not. */
   readonly check: Gate;
   /** Reduces a list of tasks to those of the principal who asked for it. */
-  fit(intent: Intent, work: Work, outcome: Outcome): Outcome;
+  fit(intent: Intent, work: Work, outcome: Outcome): Outcome | Promise<Outcome>;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface SharedTasks {
  */
 export function createSharedTasks(
   instanceOf: (id: InstanceId) => Instance | undefined,
-  tasks: Pick<TaskBook, "find">,
+  tasks: Pick<TaskBook, "find" | "seek">,
 ): SharedTasks {
   const concerns = (
     intent: Intent,
@@ -39,20 +39,31 @@ export function createSharedTasks(
   const isOwn = (instance: InstanceId, { context }: Work, taskId: unknown): boolean =>
     tasks.find(context.principal, taskId) === instance;
 
+  function requireOwn(intent: Extract<Intent, { kind: "forward" }>, work: Work): undefined {
+    if (isOwn(intent.server.instance, work, work.request?.params["taskId"])) return undefined;
+    throw new GatewayError("PARAMS_INVALID", "there is no such task");
+  }
+
   return {
     check(intent, work) {
       if (!concerns(intent, work) || work.request?.method === "tasks/list") return undefined;
-      if (isOwn(intent.server.instance, work, work.request?.params["taskId"])) return undefined;
-      throw new GatewayError("PARAMS_INVALID", "there is no such task");
+      const seeking = tasks.seek(work.context.principal, [work.request?.params["taskId"]]);
+      return seeking === undefined ? requireOwn(intent, work) : seeking.then(() => requireOwn(intent, work));
     },
     fit(intent, work, outcome) {
       if (outcome.kind !== "result" || !concerns(intent, work) || work.request?.method !== "tasks/list") return outcome;
-      const { tasks: listed, ...others } = outcome.result.parsed();
-      const own = Array.isArray(listed)
-        ? listed.filter((task) => isJsonObject(task) && isOwn(intent.server.instance, work, task["taskId"]))
-        : [];
-      const result = { ...others, tasks: own };
-      return { ...outcome, result: new ResultBytes(Buffer.from(JSON.stringify(result)), result) };
+      const { tasks: all, ...others } = outcome.result.parsed();
+      const listed = Array.isArray(all) ? all.filter(isJsonObject) : [];
+      const toOwn = (): Outcome => {
+        const own = listed.filter((task) => isOwn(intent.server.instance, work, task["taskId"]));
+        const result = { ...others, tasks: own };
+        return { ...outcome, result: new ResultBytes(Buffer.from(JSON.stringify(result)), result) };
+      };
+      const seeking = tasks.seek(
+        work.context.principal,
+        listed.map((task) => task["taskId"]),
+      );
+      return seeking === undefined ? toOwn() : seeking.then(toOwn);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import { isJsonObject, type JsonObject } from "../../kernel/text/json-bytes.ts";
 import type { CallContext } from "../../kernel/call/call-context.ts";
@@ -14,6 +15,11 @@ export interface TaskBook {
   /** Remembers the task if the result contains one. */
   note(by: TaskAuthor, instance: InstanceId, result: JsonObject | undefined): void;
   find(principal: Principal, taskId: unknown): InstanceId | undefined;
+  /**
+   * Learns from the other nodes of a cluster what they know of the principal's tasks, so that `find` does. Undefined
+   * where there is nothing to ask. Never rejects: what no node knows stays unknown.
+   */
+  seek(principal: Principal, taskIds: readonly unknown[]): Promise<void> | undefined;
   /** Whether this client of the principal began the task. */
   isOf(by: Required<TaskAuthor>, task: { readonly instance: InstanceId; readonly id: unknown }): boolean;
 }
@@ -28,8 +34,20 @@ const keptTasks = 10_000;
 /** Ids are UUIDs and the like: a server could keep its largest message in memory with each. */
 const longestId = 1_000;
 
-/** Begins without tasks. */
-export function createTaskBook(): TaskBook {
+/** Asked for at once: a server lists its tasks in pages. */
+const mostSought = 1_000;
+
+/** What nodes tell each other of a task. */
+interface SaidTask extends Task {
+  readonly id: string;
+}
+
+/**
+ * Begins without tasks.
+ *
+ * @param elsewhere other nodes: each is told of every task, and one that began later asks; undefined where there are none
+ */
+export function createTaskBook(elsewhere?: Pick<Elsewhere, "answer" | "others">): TaskBook {
   const ofPrincipals = new Map<PrincipalId, Map<string, Task>>();
   let size = 0;
 
@@ -42,24 +60,52 @@ export function createTaskBook(): TaskBook {
     if (tasks.size === 0) ofPrincipals.delete(principal);
   }
 
-  function tasksOf({ id }: Principal): Map<string, Task> {
+  function tasksOf({ id }: Pick<Principal, "id">): Map<string, Task> {
     const known = ofPrincipals.get(id) ?? new Map<string, Task>();
     ofPrincipals.set(id, known);
     return known;
   }
 
-  function taskOf({ id }: Principal, taskId: unknown): Task | undefined {
+  function taskOf({ id }: Pick<Principal, "id">, taskId: unknown): Task | undefined {
     return typeof taskId === "string" ? ofPrincipals.get(id)?.get(taskId) : undefined;
+  }
+
+  function put(principal: PrincipalId, { id, ...task }: SaidTask): void {
+    const tasks = tasksOf({ id: principal });
+    if (!tasks.has(id)) size += 1;
+    tasks.set(id, task);
+    if (size > keptTasks) forgetOne();
+  }
+
+  elsewhere?.answer("task", ({ about }) => {
+    const { principal, told = [], ids = [] } = about as unknown as AboutTasks;
+    for (const task of told) put(principal, task);
+    const known = ids.flatMap((id): SaidTask[] => {
+      const task = taskOf({ id: principal }, id);
+      return task === undefined ? [] : [{ id, ...task }];
+    });
+    return { about: { known } };
+  });
+
+  async function ask(principal: PrincipalId, ids: readonly string[]): Promise<void> {
+    const answers = await elsewhere?.others({ kind: "task", about: { principal, ids }, isHarmless: true });
+    for (const { about } of answers ?? []) for (const task of (about["known"] ?? []) as SaidTask[]) put(principal, task);
   }
 
   return {
     note({ principal, connected }, instance, result) {
-      const taskId = taskIdOf(result);
-      if (taskId === undefined || taskId.length > longestId) return;
-      const tasks = tasksOf(principal);
-      if (!tasks.has(taskId)) size += 1;
-      tasks.set(taskId, { instance, client: connected?.id });
-      if (size > keptTasks) forgetOne();
+      const id = taskIdOf(result);
+      if (id === undefined || id.length > longestId) return;
+      const task = { id, instance, client: connected?.id };
+      put(principal.id, task);
+      void elsewhere?.others({ kind: "task", about: { principal: principal.id, told: [task] }, isHarmless: true });
+    },
+    seek(principal, taskIds) {
+      if (elsewhere === undefined) return undefined;
+      const isUnknown = (id: unknown): id is string =>
+        typeof id === "string" && id.length <= longestId && taskOf(principal, id) === undefined;
+      const ids = taskIds.filter(isUnknown).slice(0, mostSought);
+      return ids.length === 0 ? undefined : ask(principal.id, ids);
     },
     find: (principal, taskId) => taskOf(principal, taskId)?.instance,
     isOf({ principal, connected }, { instance, id }) {
@@ -67,6 +113,12 @@ export function createTaskBook(): TaskBook {
       return task !== undefined && task.instance === instance && task.client === connected?.id;
     },
   };
+}
+
+interface AboutTasks {
+  readonly principal: PrincipalId;
+  readonly told?: readonly SaidTask[];
+  readonly ids?: readonly string[];
 }
 
 /** In 2025-11-25 the task is in `task`; the extension of 2026-07-28 marks the result itself. */

@@ -282,8 +282,16 @@ function discoverServer(parts: Parts, work: Work): string {
  * it is about.
  */
 function forward(parts: Parts, work: Work): Promise<Answered> {
-  const server = work.caller.endpoint.exposure.transparent(work.view) ?? ownerOfTask(parts, work);
-  return server === undefined ? unknownMethod(work) : carryOut(parts, work, { kind: "forward", server });
+  const { request, context, caller, view } = work;
+  const server = caller.endpoint.exposure.transparent(view);
+  if (server !== undefined) return carryOut(parts, work, { kind: "forward", server });
+  const toOwner = (): Promise<Answered> => {
+    const owner = ownerOfTask(parts, work);
+    return owner === undefined ? unknownMethod(work) : carryOut(parts, work, { kind: "forward", server: owner });
+  };
+  const isTask = request.method.startsWith("tasks/");
+  const seeking = isTask ? parts.performer.seekTasks(context.principal, [request.params["taskId"]]) : undefined;
+  return seeking === undefined ? toOwner() : seeking.then(toOwner);
 }
 
 /**
