@@ -17,6 +17,8 @@ import type { ParkedElsewhere } from "../../front/mcp/running/parked-elsewhere.t
 import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import { createPageBook } from "../../front/mcp/streams/pages.ts";
 import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
+import type { EndpointOf } from "../../front/mcp/endpoint/endpoint.ts";
+import type { SessionNotes } from "../../front/mcp/sessions/session-notes.ts";
 import type { SealedSessions } from "../../front/mcp/sessions/sealed-sessions.ts";
 import type { Session } from "../../front/mcp/sessions/session.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
@@ -50,6 +52,7 @@ export interface McpRequestsDeps extends Pick<Engine, "routing" | "performer" | 
   /** Undefined where the gateway is alone. */
   readonly cluster: Pick<LateCluster, "tellNodes" | "onClient" | "shareLimits" | "elsewhere"> | undefined;
   readonly fleet: Pick<Fleet, "get" | "clients">;
+  readonly endpointOf: EndpointOf;
 }
 
 /** Builds what carries requests out: sessions, subscriptions, and calls that wait for their client. */
@@ -82,6 +85,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
   });
   let sealed: SealedSessions | undefined;
   let parkedElsewhere: ParkedElsewhere | undefined;
+  let notes: SessionNotes | undefined;
   const runner = createRequestRunner({
     ...{ dispatch, conversations, serverInfoText, parkedElsewhere: () => parkedElsewhere },
     failed(error, caller, method) {
@@ -100,13 +104,20 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     const { createSealedSessions } = await deps.loadLate("the code for sessions of several gateways", load);
     const end = (session: Session): void => sessions.end(session, "the client ended the session at another gateway");
     sealed = createSealedSessions({ keys: () => keyFor("sessions"), claims, end, clock });
-    if (elsewhere !== undefined) await shareConversations(elsewhere);
+    if (elsewhere !== undefined) await shareAmongNodes(elsewhere);
   }
 
-  async function shareConversations(elsewhere: Elsewhere): Promise<void> {
-    const load = async () => await import("../../front/mcp/running/parked-elsewhere.ts");
-    const { createParkedElsewhere } = await deps.loadLate("the code for questions of several nodes", load);
+  async function shareAmongNodes(elsewhere: Elsewhere): Promise<void> {
+    const { createParkedElsewhere } = await deps.loadLate(
+      "the code for questions of several nodes",
+      async () => await import("../../front/mcp/running/parked-elsewhere.ts"),
+    );
     parkedElsewhere = createParkedElsewhere({ elsewhere, conversations, nextTurn: runner.nextTurn });
+    const { createSessionNotes } = await deps.loadLate(
+      "the code for sessions of several nodes",
+      async () => await import("../../front/mcp/sessions/session-notes.ts"),
+    );
+    notes = createSessionNotes({ elsewhere, sessions, methods: legacy.methods, endpointOf: deps.endpointOf });
   }
 
   const legacy = createLegacyRequests({
@@ -122,6 +133,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     profileOf,
     ofClient: deps.profiles.ofClient,
     sealed: () => sealed,
+    notes: () => notes,
     tellNodes: () => deps.cluster?.tellNodes,
   });
   deps.cluster?.onClient(legacy.hear);

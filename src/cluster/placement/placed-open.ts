@@ -1,3 +1,4 @@
+import { countSubscriptions } from "./counted-subscriptions.ts";
 import { hasProcess } from "../../config/entry/transports.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -259,12 +260,13 @@ interface PlacedParts {
 
 /** A connection that looks at the lease once more before each write. */
 function placed({ opened, closed, release, holds, server, node }: PlacedParts): Opened {
+  const request = countSubscriptions(async (one) => await opened.request(one));
   return {
     ...(opened.pid === undefined ? {} : { pid: opened.pid }),
     peer: opened.peer,
-    request: async (request) => {
+    request: async (one) => {
       if (!holds()) throw moved(server.slug, node);
-      return await opened.request(request);
+      return await request(one);
     },
     async notify(method, params) {
       if (holds()) await opened.notify(method, params);

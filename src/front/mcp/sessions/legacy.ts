@@ -2,7 +2,7 @@ import type { JsonBytes } from "../../../kernel/text/json-bytes.ts";
 import type { ClientMessage } from "../../../wire/mcp/client-message.ts";
 import type { ClientNote } from "../../../cluster/peers/messages.ts";
 import { questionPrefix } from "./client-questions.ts";
-import { createSessionMethods, type SessionMethods, type SessionMethodsDeps } from "./session-methods.ts";
+import { createSessionMethods, withNotes, type SessionMethods, type SessionMethodsDeps } from "./session-methods.ts";
 import { createSessionStart, type SessionStart, type SessionStartDeps } from "./session-start.ts";
 import type { Session } from "./session.ts";
 
@@ -24,6 +24,8 @@ export interface LegacyRequests {
   /** Takes what a client sent to another node, where nothing waited for it. */
   hear(note: ClientNote, body: JsonBytes): void;
   readonly answer: SessionMethods;
+  /** The same, of which other nodes are not told. */
+  readonly methods: SessionMethods;
 }
 
 export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
@@ -36,6 +38,7 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
     deps.tellNodes()?.({ ...from, said: { kind: "response", id: message.id, as: kind } }, bytes);
   }
 
+  const methods = createSessionMethods(deps);
   return {
     ...createSessionStart(deps),
     end(session) {
@@ -52,7 +55,8 @@ export function createLegacyRequests(deps: LegacyDeps): LegacyRequests {
       if (session?.principal.id !== principal) return;
       receive(said.kind === "notification" ? said : { ...said, body: { kind: said.as, bytes } }, session);
     },
-    answer: createSessionMethods(deps),
+    answer: withNotes(methods, () => deps.notes?.()),
+    methods,
   };
 }
 

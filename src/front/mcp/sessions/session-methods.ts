@@ -7,6 +7,7 @@ import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
 import { isLogLevel } from "../../../wire/mcp/log-level.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
 import { instancesAt, type OwnInstances } from "../own-instances.ts";
+import type { SessionNotes } from "./session-notes.ts";
 import { watchResource } from "../listen/resource-watch.ts";
 import { toWireError } from "../answers/wire-error.ts";
 
@@ -17,12 +18,15 @@ export interface SessionMethodsDeps {
   readonly ownInstances: OwnInstances;
 }
 
+/** A request of a client, or one that it sent to another node. */
+export type SessionRequest = Pick<ClientRequest, "method" | "params">;
+
 /**
  * Answers the methods of legacy clients that change their session; undefined for every other method. The promise
  * never rejects.
  */
 export type SessionMethods = (
-  request: ClientRequest,
+  request: SessionRequest,
   caller: Caller,
   signal: AbortSignal,
 ) => Promise<ReplyBody> | undefined;
@@ -32,7 +36,7 @@ const emptyResult: ReplyBody = { body: '"result":{}', status: 200 };
 const mostSubscriptions = 1_000;
 
 export function createSessionMethods(deps: SessionMethodsDeps): SessionMethods {
-  async function setLevel(request: ClientRequest, { session, endpoint }: Caller): Promise<ReplyBody> {
+  async function setLevel(request: SessionRequest, { session, endpoint }: Caller): Promise<ReplyBody> {
     const { level } = request.params;
     if (!isLogLevel(level))
       throw new GatewayError("PARAMS_INVALID", `${JSON.stringify(level)?.slice(0, 40)} is no log level`);
@@ -43,7 +47,7 @@ export function createSessionMethods(deps: SessionMethodsDeps): SessionMethods {
     return emptyResult;
   }
 
-  async function subscribe(request: ClientRequest, caller: Caller, signal: AbortSignal): Promise<ReplyBody> {
+  async function subscribe(request: SessionRequest, caller: Caller, signal: AbortSignal): Promise<ReplyBody> {
     const { session } = caller;
     const { uri } = request.params;
     if (session === undefined)
@@ -61,7 +65,7 @@ export function createSessionMethods(deps: SessionMethodsDeps): SessionMethods {
     return emptyResult;
   }
 
-  function unsubscribe(request: ClientRequest, { session }: Caller): ReplyBody {
+  function unsubscribe(request: SessionRequest, { session }: Caller): ReplyBody {
     const { uri } = request.params;
     if (typeof uri === "string") session?.watched.release(uri);
     return emptyResult;
@@ -78,6 +82,23 @@ export function createSessionMethods(deps: SessionMethodsDeps): SessionMethods {
       default:
         return undefined;
     }
+  };
+}
+
+/** The same, and what has changed is told to other nodes before it is answered. */
+export function withNotes(
+  methods: SessionMethods,
+  notes: () => Pick<SessionNotes, "tell"> | undefined,
+): SessionMethods {
+  return (request, caller, signal) => {
+    const answering = methods(request, caller, signal);
+    const told = notes();
+    const { session } = caller;
+    if (answering === undefined || told === undefined || session === undefined) return answering;
+    return answering.then(async (reply) => {
+      if (reply === emptyResult) await told.tell(session, request);
+      return reply;
+    });
   };
 }
 

@@ -19,6 +19,7 @@ import type { Endpoint } from "../endpoint/endpoint.ts";
 import type { Notifier } from "../streams/notifier.ts";
 import { instancesAt, type OwnInstances } from "../own-instances.ts";
 import type { SealedSessions, SessionFacts } from "./sealed-sessions.ts";
+import type { SessionNotes } from "./session-notes.ts";
 import type { SealedIds, Session, SessionOptions } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { toWireError } from "../answers/wire-error.ts";
@@ -38,6 +39,8 @@ export interface SessionStartDeps {
   readonly ofClient: Profiles["ofClient"];
   /** Undefined where no other gateway has this one's key. */
   readonly sealed: () => SealedSessions | undefined;
+  /** What a session is at other nodes; undefined where there are none. */
+  readonly notes?: () => SessionNotes | undefined;
 }
 
 /** The answer to `initialize`, and the session that it made; there is none when the answer is an error. */
@@ -137,6 +140,7 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
     });
     // It said so to the gateway that it began at.
     session.isInitialized = true;
+    await deps.notes?.()?.fill(session);
     return session;
   }
 
