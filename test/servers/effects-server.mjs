@@ -24,7 +24,7 @@ const tools = () => [
   tool("count"),
   tool("note", { id: { type: "string" }, ms: { type: "number" } }),
   tool("sleep", { ms: { type: "number" }, id: { type: "string" } }),
-  tool("big", { bytes: { type: "number" } }),
+  tool("big", { bytes: { type: "number" }, ms: { type: "number" } }),
   tool("size", { text: { type: "string" } }),
   tool("progress", { steps: { type: "number" } }),
   tool("confirm"),
@@ -74,7 +74,10 @@ const calls = {
     if (!signal.aborted) note(id);
     return text({ id, pid: process.pid });
   },
-  big: ({ bytes }) => text("x".repeat(bytes)),
+  async big({ bytes, ms = 0 }) {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return text("x".repeat(bytes));
+  },
   size: (given) => text(`${given.text.length}`),
   async progress({ steps }, { token }) {
     for (let progress = 1; progress <= steps; progress += 1)

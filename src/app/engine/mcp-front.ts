@@ -65,6 +65,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     legacy,
     listen,
     sessions,
+    resumed: others.resumed,
     limits,
     clock,
     memory: deps.memory,

@@ -19,6 +19,7 @@ import { createPageBook } from "../../front/mcp/streams/pages.ts";
 import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
 import type { EndpointOf } from "../../front/mcp/endpoint/endpoint.ts";
 import type { SessionNotes } from "../../front/mcp/sessions/session-notes.ts";
+import type { ResumedElsewhere } from "../../front/mcp/streams/resumed-elsewhere.ts";
 import type { SealedSessions } from "../../front/mcp/sessions/sealed-sessions.ts";
 import type { Session } from "../../front/mcp/sessions/session.ts";
 import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
@@ -86,6 +87,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
   let sealed: SealedSessions | undefined;
   let parkedElsewhere: ParkedElsewhere | undefined;
   let notes: SessionNotes | undefined;
+  let resumed: ResumedElsewhere | undefined;
   const runner = createRequestRunner({
     ...{ dispatch, conversations, serverInfoText, parkedElsewhere: () => parkedElsewhere },
     failed(error, caller, method) {
@@ -117,6 +119,11 @@ export function createMcpRequests(deps: McpRequestsDeps) {
       "the code for sessions of several nodes",
       async () => await import("../../front/mcp/sessions/session-notes.ts"),
     );
+    const { createResumedElsewhere } = await deps.loadLate(
+      "the code for streams of several nodes",
+      async () => await import("../../front/mcp/streams/resumed-elsewhere.ts"),
+    );
+    resumed = createResumedElsewhere({ elsewhere, sessions });
     notes = createSessionNotes({ elsewhere, sessions, methods: legacy.methods, endpointOf: deps.endpointOf });
   }
 
@@ -134,6 +141,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     ofClient: deps.profiles.ofClient,
     sealed: () => sealed,
     notes: () => notes,
+    node: () => elsewhere?.node,
     tellNodes: () => deps.cluster?.tellNodes,
   });
   deps.cluster?.onClient(legacy.hear);
@@ -144,7 +152,10 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     ownInstances,
     serverInfoText,
   });
-  return { serverInfo, sessions, conversations, runner, legacy, listen, shareSessions, followViews: notifier.follow };
+  return {
+    ...{ serverInfo, sessions, conversations, runner, legacy, listen, shareSessions, followViews: notifier.follow },
+    resumed: () => resumed,
+  };
 }
 
 /** Parked calls of the whole gateway. Each server has its own, smaller limit. */

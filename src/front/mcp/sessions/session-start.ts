@@ -41,6 +41,8 @@ export interface SessionStartDeps {
   readonly sealed: () => SealedSessions | undefined;
   /** What a session is at other nodes; undefined where there are none. */
   readonly notes?: () => SessionNotes | undefined;
+  /** This node of a cluster. */
+  readonly node?: () => string | undefined;
 }
 
 /** The answer to `initialize`, and the session that it made; there is none when the answer is an error. */
@@ -117,6 +119,7 @@ export function createSessionStart(deps: SessionStartDeps): SessionStart {
       client,
       told: endpoint.exposure.told?.(deps.viewOf(principal)),
       sealed,
+      node: deps.node?.(),
     });
     listenFor(session, endpoint);
     if (sealed !== undefined) deps.sealed()?.follow(session);

@@ -64,6 +64,8 @@ export interface SessionOptions {
   readonly told?: ServerTexts | undefined;
   /** Where the session can be made again at another gateway: what it has there as well. */
   readonly sealed?: SealedIds | undefined;
+  /** This node of a cluster. */
+  readonly node?: string | undefined;
   readonly nowMs: number;
 }
 
@@ -110,7 +112,7 @@ export function createSession(options: SessionOptions): Session {
     requests: createCancellableRequests(),
     questions,
     pushes,
-    streams: createResumableStreams(options.revision),
+    streams: createResumableStreams(options.revision, options.node),
     watched: createWatchedResources(),
     onRootsChanged: undefined,
     onClose: undefined,

@@ -170,7 +170,7 @@ class HttpAnswerChannel implements AnswerChannel {
   #openStream(): void {
     this.#streaming = true;
     this.#response.writeHead(200, [...eventStreamHeaders]);
-    this.#events = this.#options.resumable?.open();
+    this.#events = this.#options.resumable?.open(this.#options.idText);
     if (this.#events !== undefined) this.#write(this.#events.prime());
     this.#keepAlive = setInterval(() => this.#write(keepAliveText), keepAliveMs);
     this.#keepAlive.unref();

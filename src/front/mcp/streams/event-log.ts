@@ -6,8 +6,12 @@ import { eventText, primeText } from "../../../wire/sse/event-text.ts";
  * transports, resumability).
  */
 export interface ResumableStreams {
-  /** A log for a new stream; undefined when the client's revision has no resumable streams. */
-  open(): EventLog | undefined;
+  /**
+   * A log for a new stream; undefined when the client's revision has no resumable streams.
+   *
+   * @param idText the id of the request that it answers
+   */
+  open(idText?: string): EventLog | undefined;
   /** The stream and the event in it that a Last-Event-ID names; undefined when it is none of these, or forgotten. */
   find(lastEventId: string): { readonly log: EventLog; readonly number: number } | undefined;
 }
@@ -19,12 +23,23 @@ export const clientRetryMs = 1_000;
 /** Revisions whose clients understand an event without data (2025-11-25, transports; SEP-1699). */
 const resumableRevisions: ReadonlySet<string> = new Set(["2025-11-25"]);
 
-export function createResumableStreams(revision: string): ResumableStreams {
+/** Of ids of requests that are told to other nodes; longer ones are not. */
+const longestIdText = 100;
+
+/** `node`: this node of a cluster, which ids of streams begin with; undefined where the gateway is alone. */
+export function createResumableStreams(revision: string, node?: string): ResumableStreams {
   const logs = new Map<string, EventLog>();
+
+  function name(idText: string): string {
+    if (node === undefined) return randomUUID();
+    const request = idText.length > longestIdText ? "" : Buffer.from(idText, "latin1").toString("base64url");
+    return `${node}.${request}.${randomUUID()}`;
+  }
+
   return {
-    open() {
+    open(idText = "") {
       if (!resumableRevisions.has(revision)) return undefined;
-      const log = createEventLog(randomUUID(), clientRetryMs);
+      const log = createEventLog(name(idText), clientRetryMs);
       logs.set(log.id, log);
       for (const id of logs.keys()) {
         if (logs.size <= mostLogs) break;
@@ -118,6 +133,6 @@ export function createEventLog(id: string, retryMs: number): EventLog {
 
 /** Splits `{stream}_{number}`; undefined when it is not one of ours. */
 export function parseEventId(text: string): { readonly stream: string; readonly number: number } | undefined {
-  const form = /^([A-Za-z0-9-]+)_(\d{1,9})$/.exec(text);
+  const form = /^([A-Za-z0-9._-]+)_(\d{1,9})$/.exec(text);
   return form?.[1] === undefined || form[2] === undefined ? undefined : { stream: form[1], number: Number(form[2]) };
 }

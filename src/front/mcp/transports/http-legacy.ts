@@ -7,6 +7,7 @@ import { assumedRevision } from "../../../wire/mcp/revisions.ts";
 import { readAccept, createAnswerChannel, keepAliveMs } from "../streams/answer-channel.ts";
 import { answerBatch, type BatchDeps } from "./batch.ts";
 import type { Caller } from "../caller.ts";
+import type { ResumedElsewhere } from "../streams/resumed-elsewhere.ts";
 import { toTap, type HttpRun, type Incoming } from "./http-run.ts";
 import { refuse, sendReply, sendReplyEvent } from "../answers/replies.ts";
 import type { Session } from "../sessions/session.ts";
@@ -25,6 +26,8 @@ export interface LegacyHttpDeps extends BatchDeps {
   readonly tap: MessageTap;
   readonly presence: Presence;
   readonly startupWait: StartupWait;
+  /** Streams of other nodes; undefined where there are none. */
+  readonly resumed: () => ResumedElsewhere | undefined;
 }
 
 /** Does the work, and answers the request with the failure where it throws. */
@@ -169,6 +172,7 @@ function openStream(deps: LegacyHttpDeps, { request, response, principal }: Inco
   openSessionStream(session, request, response, {
     onClose: () => deps.sessions.touch(session),
     onMessage: (message) => deps.tap.take?.(peerOfSession(session), "out", message),
+    resumed: deps.resumed(),
   });
 }
 
@@ -191,6 +195,8 @@ interface SessionStreamEvents {
   /** Runs when the stream ends. */
   readonly onClose: () => void;
   readonly onMessage?: (message: string) => void;
+  /** Streams of other nodes. */
+  readonly resumed?: ResumedElsewhere | undefined;
 }
 
 /**
@@ -201,7 +207,7 @@ export function openSessionStream(
   session: Session,
   request: IncomingMessage,
   response: ServerResponse,
-  { onClose, onMessage }: SessionStreamEvents,
+  { onClose, onMessage, resumed }: SessionStreamEvents,
 ): void {
   response.writeHead(200, [...eventStreamHeaders]);
   response.flushHeaders();
@@ -213,14 +219,15 @@ export function openSessionStream(
   });
   const last = request.headers["last-event-id"];
   const place = typeof last === "string" ? session.streams.find(last) : undefined;
-  if (place === undefined) {
-    session.pushes.attachStream(response, onMessage);
-    return;
-  }
   const onEvent = (text: string): void => {
     if (response.writableLength > mostWaitingBytes) response.destroy();
     else response.write(text, "latin1");
   };
-  const leave = place.log.follow(place.number, { onEvent, onEnd: () => response.end() });
-  response.on("close", leave);
+  const listener = { onEvent, onEnd: () => void response.end() };
+  const leave =
+    place === undefined && typeof last === "string"
+      ? resumed?.follow(session, last, listener)
+      : place?.log.follow(place.number, listener);
+  if (leave === undefined) session.pushes.attachStream(response, onMessage);
+  else response.on("close", leave);
 }
