@@ -24,7 +24,8 @@ export async function startPeopledNodes(): Promise<PeopledNodes> {
   const servers = { effects: { command: process.execPath, args: [effectsServer], env: { EFFECTS: effects } } };
   return {
     nodes,
-    effects: async () => [...(await readFile(effects, "utf8").catch(() => "")).matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id),
+    effects: async () =>
+      [...(await readFile(effects, "utf8").catch(() => "")).matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id),
     async start(name) {
       const node = await nodes.start(name, { servers, settings: { principals: knownPeople } });
       await until(async () => (await callAs(node, "alice", "count").catch(() => undefined)) !== undefined);
@@ -39,7 +40,12 @@ export async function startPeopledNodes(): Promise<PeopledNodes> {
 
 /** Calls a tool of the server at the flat endpoint; the text of its result. Throws for every other answer. */
 export async function callAs(node: RunningGateway, who: string, tool: string, args: object = {}): Promise<string> {
-  const { json } = await rpc(`${node.url}/mcp/flat`, "tools/call", { name: `effects-${tool}`, arguments: args }, as(who));
+  const { json } = await rpc(
+    `${node.url}/mcp/flat`,
+    "tools/call",
+    { name: `effects-${tool}`, arguments: args },
+    as(who),
+  );
   const text: unknown = json?.result?.content?.[0]?.text;
   if (typeof text !== "string" || json.result.isError === true) throw new Error(JSON.stringify(json));
   return text;

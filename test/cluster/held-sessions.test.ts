@@ -18,7 +18,8 @@ describe.skipIf(hasNoPostgres)("what a client sets in its session", () => {
     const node = await nodes.start(name, { servers: { bad: server }, settings: { principals: knownPeople } });
     const canary = { name: "canary" };
     await until(
-      async () => (await rpc(`${node.url}/mcp/server/bad`, "tools/call", canary, as("alice"))).json?.result !== undefined,
+      async () =>
+        (await rpc(`${node.url}/mcp/server/bad`, "tools/call", canary, as("alice"))).json?.result !== undefined,
     );
     return node;
   };

@@ -57,7 +57,9 @@ describe.skipIf(hasNoPostgres)("an answer whose stream broke off", () => {
     const late = await client.comeBack(at(1), place);
     await until(() => late.ended);
     for (const { messages } of [...streams, late])
-      expect(messages).toMatchObject([{ id: "long", result: { content: [{ text: expect.stringContaining("resumed") }] } }]);
+      expect(messages).toMatchObject([
+        { id: "long", result: { content: [{ text: expect.stringContaining("resumed") }] } },
+      ]);
   });
 
   test("is nobody else's", async () => {

@@ -16,7 +16,9 @@ describe.skipIf(hasNoPostgres)("a task that was begun at one node", () => {
 
   const start = async (name: string): Promise<RunningGateway> => {
     const node = await nodes.start(name, { servers, settings: { principals: knownPeople } });
-    await until(async () => (await send(node, "alice", "tools/call", { name: "in-flight" })).json?.result !== undefined);
+    await until(
+      async () => (await send(node, "alice", "tools/call", { name: "in-flight" })).json?.result !== undefined,
+    );
     return node;
   };
 

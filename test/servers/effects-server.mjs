@@ -28,7 +28,12 @@ const tools = () => [
   tool("size", { text: { type: "string" } }),
   tool("progress", { steps: { type: "number" } }),
   tool("confirm"),
-  tool("survey", { rounds: { type: "number" }, bytes: { type: "number" }, id: { type: "string" }, ms: { type: "number" } }),
+  tool("survey", {
+    rounds: { type: "number" },
+    bytes: { type: "number" },
+    id: { type: "string" },
+    ms: { type: "number" },
+  }),
   tool("grow"),
   tool("die"),
   ...(extra ? [tool("grown")] : []),

@@ -11,7 +11,7 @@ import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import type { LogRequest } from "../../records/calls/call-recorder.ts";
 import { createResultBudgetStage } from "../../engine/perform/result-budget.ts";
 import { shareKept } from "../../engine/perform/intents/read-kept.ts";
-import { createKeptResults, type KeptFigures } from "../../engine/results/kept-results.ts";
+import { createKeptResults, type KeptFigures, type KeptResults } from "../../engine/results/kept-results.ts";
 import { createValidators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
@@ -82,6 +82,21 @@ function claimState(
   return claims?.claim({ kind: "state", ids: [id], ...when }).then((fresh) => fresh.length > 0);
 }
 
+/** What is cut off results, and is read at other nodes as well. */
+function createKept({ config, store, clock, elsewhere }: EngineDeps): KeptResults {
+  const keptResults = createKeptResults({
+    files: store.spill(),
+    clock,
+    limits() {
+      const { keepMs, keptMemoryBytes: memoryBytes, keptDiskBytes: diskBytes } = config().settings.results;
+      return { keepMs, memoryBytes, diskBytes };
+    },
+    node: () => elsewhere?.node,
+  });
+  if (elsewhere !== undefined) shareKept({ keptResults, slices }, elsewhere);
+  return keptResults;
+}
+
 /** Builds the wing `engine`. */
 export function createEngine(deps: EngineDeps): Engine {
   const { fleet, events, log, clock, elsewhere } = deps;
@@ -108,17 +123,7 @@ export function createEngine(deps: EngineDeps): Engine {
     traces: deps.traces,
   });
   const results = (): Config["settings"]["results"] => deps.config().settings.results;
-  const keptResults = createKeptResults({
-    files: deps.store.spill(),
-    clock,
-    limits: () => ({
-      keepMs: results().keepMs,
-      memoryBytes: results().keptMemoryBytes,
-      diskBytes: results().keptDiskBytes,
-    }),
-    node: () => elsewhere?.node,
-  });
-  if (elsewhere !== undefined) shareKept({ keptResults, slices }, elsewhere);
+  const keptResults = createKept(deps);
   const approvals = openApprovals({ ...deps, validators });
   const checks = createChecks(deps);
   const performer = createPerformer({

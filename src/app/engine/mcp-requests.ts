@@ -7,22 +7,21 @@ import type { Log } from "../../kernel/runtime/log.ts";
 import type { FindingMeter } from "../../records/usage/finding.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { createProfileOf } from "../../front/mcp/endpoint/client-profile.ts";
-import { createParkedConversations } from "../../front/mcp/running/parked-conversations.ts";
+import { createParkedConversations, type ParkedConversations } from "../../front/mcp/running/parked-conversations.ts";
 import { createDispatch } from "../../front/mcp/endpoint/dispatch.ts";
-import { createLegacyRequests } from "../../front/mcp/sessions/legacy.ts";
+import { createLegacyRequests, type LegacyRequests } from "../../front/mcp/sessions/legacy.ts";
 import { createListenRequests } from "../../front/mcp/listen/listen.ts";
 import { createNotifier } from "../../front/mcp/streams/notifier.ts";
 import { createOwnInstances } from "../../front/mcp/own-instances.ts";
 import type { ParkedElsewhere } from "../../front/mcp/running/parked-elsewhere.ts";
-import type { Elsewhere } from "../../cluster/peers/held-things.ts";
 import { createPageBook } from "../../front/mcp/streams/pages.ts";
-import { createRequestRunner } from "../../front/mcp/endpoint/request-run.ts";
+import { createRequestRunner, type ConversingRunner } from "../../front/mcp/endpoint/request-run.ts";
 import type { EndpointOf } from "../../front/mcp/endpoint/endpoint.ts";
 import type { SessionNotes } from "../../front/mcp/sessions/session-notes.ts";
-import type { ResumedElsewhere } from "../../front/mcp/streams/resumed-elsewhere.ts";
+import type { ResumedElsewhere, ResumedElsewhereDeps } from "../../front/mcp/streams/resumed-elsewhere.ts";
 import type { SealedSessions } from "../../front/mcp/sessions/sealed-sessions.ts";
 import type { Session } from "../../front/mcp/sessions/session.ts";
-import { createSessionStore } from "../../front/mcp/sessions/session-store.ts";
+import { createSessionStore, type SessionStore } from "../../front/mcp/sessions/session-store.ts";
 import { toWireError } from "../../front/mcp/answers/wire-error.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
 import type { LateCluster } from "../servers/servers-wing.ts";
@@ -85,11 +84,9 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     ...{ parkedMs: limits.parkedMs, mostParked: mostParkedCalls, clock, node: () => elsewhere?.node },
   });
   let sealed: SealedSessions | undefined;
-  let parkedElsewhere: ParkedElsewhere | undefined;
-  let notes: SessionNotes | undefined;
-  let resumed: ResumedElsewhere | undefined;
+  let nodes: AmongNodes = {};
   const runner = createRequestRunner({
-    ...{ dispatch, conversations, serverInfoText, parkedElsewhere: () => parkedElsewhere },
+    ...{ dispatch, conversations, serverInfoText, parkedElsewhere: () => nodes.parked },
     failed(error, caller, method) {
       const failure = toGatewayError(error);
       if (failure.code === "INTERNAL")
@@ -106,25 +103,8 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     const { createSealedSessions } = await deps.loadLate("the code for sessions of several gateways", load);
     const end = (session: Session): void => sessions.end(session, "the client ended the session at another gateway");
     sealed = createSealedSessions({ keys: () => keyFor("sessions"), claims, end, clock });
-    if (elsewhere !== undefined) await shareAmongNodes(elsewhere);
-  }
-
-  async function shareAmongNodes(elsewhere: Elsewhere): Promise<void> {
-    const { createParkedElsewhere } = await deps.loadLate(
-      "the code for questions of several nodes",
-      async () => await import("../../front/mcp/running/parked-elsewhere.ts"),
-    );
-    parkedElsewhere = createParkedElsewhere({ elsewhere, conversations, nextTurn: runner.nextTurn });
-    const { createSessionNotes } = await deps.loadLate(
-      "the code for sessions of several nodes",
-      async () => await import("../../front/mcp/sessions/session-notes.ts"),
-    );
-    const { createResumedElsewhere } = await deps.loadLate(
-      "the code for streams of several nodes",
-      async () => await import("../../front/mcp/streams/resumed-elsewhere.ts"),
-    );
-    resumed = createResumedElsewhere({ elsewhere, sessions });
-    notes = createSessionNotes({ elsewhere, sessions, methods: legacy.methods, endpointOf: deps.endpointOf });
+    if (elsewhere !== undefined)
+      nodes = await loadAmongNodes(deps, { elsewhere, sessions, conversations, runner, legacy });
   }
 
   const legacy = createLegacyRequests({
@@ -140,7 +120,7 @@ export function createMcpRequests(deps: McpRequestsDeps) {
     profileOf,
     ofClient: deps.profiles.ofClient,
     sealed: () => sealed,
-    notes: () => notes,
+    notes: () => nodes.notes,
     node: () => elsewhere?.node,
     tellNodes: () => deps.cluster?.tellNodes,
   });
@@ -154,7 +134,39 @@ export function createMcpRequests(deps: McpRequestsDeps) {
   });
   return {
     ...{ serverInfo, sessions, conversations, runner, legacy, listen, shareSessions, followViews: notifier.follow },
-    resumed: () => resumed,
+    resumed: () => nodes.resumed,
+  };
+}
+
+/** What nodes do for each other's clients; nothing where the gateway is alone. */
+interface AmongNodes {
+  readonly parked?: ParkedElsewhere;
+  readonly notes?: SessionNotes;
+  readonly resumed?: ResumedElsewhere;
+}
+
+interface NodeParts extends Pick<ResumedElsewhereDeps, "elsewhere"> {
+  readonly sessions: SessionStore;
+  readonly conversations: ParkedConversations;
+  readonly runner: ConversingRunner;
+  readonly legacy: LegacyRequests;
+}
+
+async function loadAmongNodes(deps: McpRequestsDeps, parts: NodeParts): Promise<AmongNodes> {
+  const { runner, legacy, ...shared } = parts;
+  const [questions, settings, streams] = await deps.loadLate(
+    "the code for clients of several nodes",
+    async () =>
+      await Promise.all([
+        import("../../front/mcp/running/parked-elsewhere.ts"),
+        import("../../front/mcp/sessions/session-notes.ts"),
+        import("../../front/mcp/streams/resumed-elsewhere.ts"),
+      ]),
+  );
+  return {
+    parked: questions.createParkedElsewhere({ ...shared, nextTurn: runner.nextTurn }),
+    notes: settings.createSessionNotes({ ...shared, methods: legacy.methods, endpointOf: deps.endpointOf }),
+    resumed: streams.createResumedElsewhere(shared),
   };
 }
 

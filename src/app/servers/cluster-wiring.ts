@@ -130,7 +130,11 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
       // Without another node, its clients are served by what runs here until the end.
       const heir = heirOf(membership, deps.clock);
       if (heir === undefined) await membership.resume();
-      else await Promise.all([placed.handOver(signal), untilAborted(deps.onLeave(heir.id), signal).catch(() => undefined)]);
+      else
+        await Promise.all([
+          placed.handOver(signal),
+          untilAborted(deps.onLeave(heir.id), signal).catch(() => undefined),
+        ]);
     },
     async close() {
       await membership.leave();

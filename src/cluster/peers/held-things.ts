@@ -82,32 +82,39 @@ export function serveHeld(frames: FrameStream, { answerOf }: HeldDeps) {
     } while (at < body.length);
   }
 
+  function cancel(id: number): void {
+    running.get(id)?.abort(new GatewayError("CALL_CANCELLED", "the client at another node has gone"));
+  }
+
+  async function answer({ id, about, kind }: Extract<HeldFrame, { k: "tell" }>, body: Buffer): Promise<void> {
+    const controller = new AbortController();
+    running.set(id, controller);
+    const asked: AskedHeld = {
+      ...{ about, body, signal: controller.signal },
+      say: (said, bytes = Buffer.alloc(0)) => say(id, said, bytes),
+    };
+    try {
+      const found = isJsonObject(about) ? await answerOf(kind)?.(asked) : undefined;
+      frames.send({ k: "told", id, ...(found && { about: found.about }) }, found?.body);
+    } catch (error) {
+      frames.send({ k: "told", id, failure: toSentFailure(toGatewayError(error)) });
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  void frames.closed.then(() => [...running.keys()].forEach(cancel));
   return {
-    async take(frame: Extract<AskingFrame, { question: "held" }>, body: Buffer): Promise<void> {
-      const { id, about } = frame;
-      const controller = new AbortController();
-      running.set(id, controller);
-      const asked: AskedHeld = {
-        ...{ about, body, signal: controller.signal },
-        say: (said, bytes = Buffer.alloc(0)) => say(id, said, bytes),
-      };
-      try {
-        const answer = isJsonObject(about) ? await answerOf(frame.kind)?.(asked) : undefined;
-        frames.send({ k: "told", id, ...(answer && { about: answer.about }) }, answer?.body);
-      } catch (error) {
-        frames.send({ k: "told", id, failure: toSentFailure(toGatewayError(error)) });
-      } finally {
-        running.delete(id);
-      }
-    },
-    cancel(id: number): void {
-      running.get(id)?.abort(new GatewayError("CALL_CANCELLED", "the client at another node has gone"));
-    },
-    end(): void {
-      for (const id of [...running.keys()]) this.cancel(id);
+    takes: (frame: AskingFrame): frame is HeldFrame =>
+      frame.k === "untell" || (frame.k === "tell" && frame.question === "held"),
+    take(frame: HeldFrame, body: Buffer): void {
+      if (frame.k === "untell") cancel(frame.id);
+      else void answer(frame, body);
     },
   };
 }
+
+type HeldFrame = Extract<AskingFrame, { k: "untell" } | { question: "held" }>;
 
 export interface ElsewhereDeps {
   readonly membership: Membership;
@@ -202,5 +209,7 @@ export function createAskElsewhere({ membership, clock, reach, store }: Elsewher
 
 function silent(id: string, error: unknown): GatewayError {
   const why = error instanceof Error ? error.message : "";
-  return new GatewayError("NODE_SILENT", `the node ${id} was not asked: ${why}`, { hint: "Call again in a few seconds." });
+  return new GatewayError("NODE_SILENT", `the node ${id} was not asked: ${why}`, {
+    hint: "Call again in a few seconds.",
+  });
 }

@@ -9,7 +9,8 @@ test("a node without a lease says at once that another one is to run the server,
     node: "one",
     find: () => ({ acquire: () => expect.unreachable("it is not started") }) as unknown as Instance,
     ...{ holds: () => false, mayServe: () => false, isStopping: () => false },
-    tell: async () => ({}), answerOf: () => undefined,
+    tell: async () => ({}),
+    answerOf: () => undefined,
   } as unknown as Parameters<typeof createPeerHost>[0]);
   const frames = { send: (head: FrameHead) => void sent.push(head), closed: new Promise(() => undefined) };
   const take = host.serve(frames as unknown as FrameStream);

@@ -132,7 +132,6 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
     ended.abort(new GatewayError("CALL_CANCELLED", "the node that asked is not connected any more"));
     for (const c of [...channels.keys()]) close(c, ended.signal.reason);
     questions.failAll();
-    held.end();
   });
 
   /** The other node uses the instance no longer. */
@@ -198,21 +197,20 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
     }
   }
 
-  async function tell(frame: Asked<"tell">, body: Buffer): Promise<void> {
-    frames.send({ ...(await deps.tell(frame, body)), k: "told", id: frame.id });
-  }
-
   return (frame: AskingFrame, body: Buffer): void => {
     if (frame.k === "open") void open(frame);
     else if (frame.k === "close") close(frame.c, cancelled());
     else if (frame.k === "request") void run(frame, body);
     else if (frame.k === "cancel") channels.get(frame.c)?.requests.get(frame.id)?.abort(cancelled());
     else if (frame.k === "notify") void notify(channels.get(frame.c), frame);
-    else if (frame.k === "tell" && frame.question === "held") void held.take(frame, body);
-    else if (frame.k === "tell") void tell(frame, body);
-    else if (frame.k === "untell") held.cancel(frame.id);
+    else if (held.takes(frame)) held.take(frame, body);
+    else if (frame.k === "tell") void tell(frames, deps, frame, body);
     else questions.take(frame, body);
   };
+}
+
+async function tell(frames: FrameStream, deps: ServedDeps, frame: Asked<"tell">, body: Buffer): Promise<void> {
+  frames.send({ ...(await deps.tell(frame, body)), k: "told", id: frame.id });
 }
 
 function failureOf(error: unknown, what: string, { isStopping, node }: ServedDeps): SentFailure {

@@ -45,7 +45,7 @@ interface SaidTask extends Task {
 /**
  * Begins without tasks.
  *
- * @param elsewhere other nodes: each is told of every task, and one that began later asks; undefined where there are none
+ * @param elsewhere other nodes: each is told of every task, and a later one asks; undefined where there are none
  */
 export function createTaskBook(elsewhere?: Pick<Elsewhere, "answer" | "others">): TaskBook {
   const ofPrincipals = new Map<PrincipalId, Map<string, Task>>();
@@ -89,7 +89,8 @@ export function createTaskBook(elsewhere?: Pick<Elsewhere, "answer" | "others">)
 
   async function ask(principal: PrincipalId, ids: readonly string[]): Promise<void> {
     const answers = await elsewhere?.others({ kind: "task", about: { principal, ids }, isHarmless: true });
-    for (const { about } of answers ?? []) for (const task of (about["known"] ?? []) as SaidTask[]) put(principal, task);
+    for (const { about } of answers ?? [])
+      for (const task of (about["known"] ?? []) as SaidTask[]) put(principal, task);
   }
 
   return {

@@ -74,7 +74,11 @@ export function createRest(deps: RestDeps): RestHandler {
 
 function toServices(deps: RestDeps): Services {
   const leases = createResourceLeases(deps);
-  const [texts, questions, trials] = [createTextCache(), createRestQuestions(deps.elsewhere), createTrialTurns(deps.clock)];
+  const [texts, questions, trials] = [
+    createTextCache(),
+    createRestQuestions(deps.elsewhere),
+    createTrialTurns(deps.clock),
+  ];
   return { ...deps, texts, questions, trials, leases };
 }
 

@@ -271,7 +271,11 @@ export const answerAsked = operation({
     "Of a call made with `Accept: text/event-stream` and `Toolyard-Elicitation: form, url`: its stream has " +
     "events `question` (`{ id, method, params }`), and `question-over` when one needs no answer any more.",
   body: questionAnswer,
-  responses: answers(z.object({ answered: z.boolean() }), "It was passed to the server.", [404, 413, 415, 429, 502, 503]),
+  responses: answers(
+    z.object({ answered: z.boolean() }),
+    "It was passed to the server.",
+    [404, 413, 415, 429, 502, 503],
+  ),
   async run(services, { principal, params, bytes }) {
     await services.questions.answer(params.id, principal, bytes);
     return { answered: true };

@@ -63,7 +63,8 @@ export function createSessionNotes({ elsewhere, sessions, methods, endpointOf }:
     async fill(session) {
       const states = await elsewhere.others({ kind: "session", about: { ...aboutOf(session) }, isHarmless: true });
       // Not waited for: to watch a resource may take the start of its server.
-      for (const { about } of states) for (const request of (about["done"] ?? []) as SessionRequest[]) void redo(session, request);
+      for (const { about } of states)
+        for (const request of (about["done"] ?? []) as SessionRequest[]) void redo(session, request);
     },
   };
 }
