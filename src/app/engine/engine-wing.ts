@@ -82,7 +82,7 @@ function claimState(
   return claims?.claim({ kind: "state", ids: [id], ...when }).then((fresh) => fresh.length > 0);
 }
 
-/** What is cut off results, and is read at other nodes as well. */
+/** Keeps the rest of results that are cut, for other nodes as well. */
 function createKept({ config, store, clock, elsewhere }: EngineDeps): KeptResults {
   const keptResults = createKeptResults({
     files: store.spill(),

@@ -66,7 +66,7 @@ export interface HeldDeps {
   readonly answerOf: (kind: HeldKind) => AnswerHeld | undefined;
 }
 
-/** In one frame, so that what is said overtakes nothing. */
+/** In one frame, so that it overtakes nothing. */
 const saidBytes = 256 * 1024;
 
 /** Answers the questions of one node. */
@@ -83,7 +83,7 @@ export function serveHeld(frames: FrameStream, { answerOf }: HeldDeps) {
   }
 
   function cancel(id: number): void {
-    running.get(id)?.abort(new GatewayError("CALL_CANCELLED", "the client at another node has gone"));
+    running.get(id)?.abort(new GatewayError("CALL_CANCELLED", "the client at another node has left"));
   }
 
   async function answer({ id, about, kind }: Extract<HeldFrame, { k: "tell" }>, body: Buffer): Promise<void> {

@@ -42,7 +42,7 @@ interface Channel {
 
 /** Some of them pass on what clients send, and some last as long as a stream. */
 const mostQuestions = 4_000;
-/** What is said before an answer, in all of its pieces. */
+/** Of one message before an answer, in all of its pieces. */
 const mostSaidBytes = 64 * 1024 ** 2;
 
 /** Asks over a link. Everything that waits fails when it ends. */

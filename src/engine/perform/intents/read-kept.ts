@@ -61,7 +61,7 @@ async function readElsewhere(
   return { note, next, text: answer.body?.toString("utf8") ?? "" };
 }
 
-/** Reads for other nodes, and keeps what a node that stops gives; gives away what is kept here when this one stops. */
+/** Reads for other nodes, keeps for one that stops, and gives results away when this one stops. */
 export function shareKept(deps: KeptDeps & { readonly keptResults: KeptResults }, elsewhere: Elsewhere): void {
   const { keptResults } = deps;
   elsewhere.answer("kept", async ({ about, body }) => {

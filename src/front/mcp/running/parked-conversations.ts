@@ -37,6 +37,10 @@ export interface ParkedConversations {
     coming: Binding | ((asked: Binding) => boolean),
     inputResponses: JsonBytes | undefined,
   ): Conversation;
+  /** The node at which the conversation of a handle is parked; undefined where the handle names none. */
+  nodeOf(handle: string): string | undefined;
+  /** Refuses a handle as one that is not known, whatever is wrong with it. */
+  refuse(): never;
   /** Ends those that are parked, and parks none from now on: no client can come back to a gateway that stops. */
   end(why: () => GatewayError): void;
   /** Ends those of all principals for which the predicate is true. */
@@ -58,13 +62,8 @@ const handlePrefix = "typ1.";
 const nodePrefix = "typ2.";
 const nodeHandle = /^typ2\.([A-Za-z0-9._-]{1,64})\.[\w-]{32}$/;
 
-/** The node at which the conversation of a handle is parked; undefined where the handle names none. */
-export function nodeOfHandle(handle: string): string | undefined {
-  return nodeHandle.exec(handle)?.[1];
-}
-
 /** In the same words, whatever is wrong with a handle. */
-export function unknownHandle(): GatewayError {
+function unknownHandle(): GatewayError {
   return new GatewayError(
     "HANDLE_INVALID",
     "the requestState is not accepted: it has expired, was answered before, or belongs to another caller or request",
@@ -136,6 +135,10 @@ export function createParkedConversations(options: {
       createConversation(ways, run, (conversation, asked) => park(binding, conversation, asked)),
     isHandle: (state): state is string =>
       typeof state === "string" && (state.startsWith(handlePrefix) || state.startsWith(nodePrefix)),
+    nodeOf: (handle) => nodeHandle.exec(handle)?.[1],
+    refuse() {
+      throw unknownHandle();
+    },
     resume(handle, coming, inputResponses) {
       const parked = parkedByHandle.get(handle);
       const isAsked = typeof coming === "function" ? coming : (asked: Binding) => isSame(asked, coming);

@@ -6,7 +6,7 @@ import { credentialText } from "../../../kernel/principal.ts";
 import { joinText } from "../answers/result-text.ts";
 import type { ReplyBody } from "../caller.ts";
 import type { Conversation, Ways } from "./conversation.ts";
-import { nodeOfHandle, unknownHandle, type Binding, type ParkedConversations } from "./parked-conversations.ts";
+import type { Binding, ParkedConversations } from "./parked-conversations.ts";
 
 /** A client that comes back with answers, to whatever node. */
 export interface ComingBack {
@@ -56,7 +56,7 @@ export function createParkedElsewhere(deps: ParkedElsewhereDeps): ParkedElsewher
     const conversation = conversations.resume(handle, (own) => isSaid(own, said), asked.body);
     const { server, isStarting = false } = conversation.ways.stage ?? {};
     asked.say({ as: "stage", server, isStarting } satisfies Said);
-    conversation.ways = waysTo(asked, client, wants);
+    conversation.ways = { ...waysTo(asked, client, wants), stage: { server, isStarting } };
     const { body, ...reply } = await deps.nextTurn(conversation, asked.signal);
     return { about: reply, body: Buffer.from(joinText(body), "latin1") };
   });
@@ -68,7 +68,7 @@ export function createParkedElsewhere(deps: ParkedElsewhereDeps): ParkedElsewher
     try {
       const asked = { kind: "parked", about: { ...about }, body: answers, signal, onSaid } as const;
       const answer = await elsewhere.ask(node, asked);
-      if (answer === undefined) throw unknownHandle();
+      if (answer === undefined) return conversations.refuse();
       return { ...(answer.about as Pick<ReplyBody, "status">), body: answer.body?.toString("latin1") ?? "" };
     } catch (error) {
       throw error instanceof GatewayError && lost.has(error.code) ? lostNode(node) : error;
@@ -77,7 +77,7 @@ export function createParkedElsewhere(deps: ParkedElsewhereDeps): ParkedElsewher
 
   return {
     resume(handle, coming) {
-      const node = nodeOfHandle(handle);
+      const node = conversations.nodeOf(handle);
       return node === undefined || node === elsewhere.node ? undefined : ask(node, handle, coming);
     },
   };
@@ -99,8 +99,8 @@ function toSaid({ principal, request }: Binding): SaidBinding {
 }
 
 function isSaid(own: Binding, { principal, credential, request }: SaidBinding): boolean {
-  const { principal: ownId, credential: ownCredential, request: ownRequest } = toSaid(own);
-  return ownId === principal && ownCredential === credential && ownRequest === request;
+  const isTheirs = own.principal.id === principal && credentialText(own.principal) === credential;
+  return isTheirs && toSaid(own).request === request;
 }
 
 /** What the call says goes to the node at which its client waits. */

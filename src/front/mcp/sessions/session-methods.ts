@@ -4,10 +4,10 @@ import type { Subscriptions } from "../../../engine/calls/subscriptions/subscrip
 import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-error.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { ClientRequest } from "../../../wire/mcp/client-message.ts";
+import type { Session } from "./session.ts";
 import { isLogLevel } from "../../../wire/mcp/log-level.ts";
 import type { Caller, ReplyBody } from "../caller.ts";
 import { instancesAt, type OwnInstances } from "../own-instances.ts";
-import type { SessionNotes } from "./session-notes.ts";
 import { watchResource } from "../listen/resource-watch.ts";
 import { toWireError } from "../answers/wire-error.ts";
 
@@ -85,11 +85,13 @@ export function createSessionMethods(deps: SessionMethodsDeps): SessionMethods {
   };
 }
 
+/** Tells other nodes what a client asked for. */
+export interface TellNodes {
+  tell(session: Session, request: SessionRequest): Promise<void>;
+}
+
 /** The same, and what has changed is told to other nodes before it is answered. */
-export function withNotes(
-  methods: SessionMethods,
-  notes: () => Pick<SessionNotes, "tell"> | undefined,
-): SessionMethods {
+export function withNotes(methods: SessionMethods, notes: () => TellNodes | undefined): SessionMethods {
   return (request, caller, signal) => {
     const answering = methods(request, caller, signal);
     const told = notes();

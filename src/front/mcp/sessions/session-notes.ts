@@ -2,7 +2,7 @@ import type { Elsewhere } from "../../../cluster/peers/held-things.ts";
 import type { JsonObject } from "../../../kernel/text/json-bytes.ts";
 import type { Caller } from "../caller.ts";
 import type { EndpointOf } from "../endpoint/endpoint.ts";
-import type { SessionMethods, SessionRequest } from "./session-methods.ts";
+import type { SessionMethods, SessionRequest, TellNodes } from "./session-methods.ts";
 import type { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 
@@ -10,9 +10,9 @@ import type { SessionStore } from "./session-store.ts";
  * What a client set in a session (its log level, the resources that it watches) holds at every node that has the
  * session: its event stream may be at any of them, and each has the session for itself.
  */
-export interface SessionNotes {
+export interface SessionNotes extends TellNodes {
   /** The client has changed its session here. Resolves when the others have done the same, or after a second. */
-  tell(session: Session, request: SessionRequest): Promise<void>;
+  tell: TellNodes["tell"];
   /** The session was made again here: asks the others how it is. Resolves when they have said, or after a second. */
   fill(session: Session): Promise<void>;
 }
