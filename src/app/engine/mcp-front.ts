@@ -8,6 +8,7 @@ import { createRunningRequests } from "../../front/mcp/running/running-requests.
 import { createLongWaits } from "../../front/mcp/endpoint/long-waits.ts";
 import { createServerCards } from "../../front/mcp/endpoint/server-card.ts";
 import { createMcpSse } from "../../front/mcp/transports/sse.ts";
+import type { PostsElsewhere } from "../../front/mcp/endpoint/posts-elsewhere.ts";
 import type { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { MessageTap } from "../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../wire/json/large-buffers.ts";
@@ -56,7 +57,11 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
   const running = createRunningRequests();
   const admission = createAdmission(() => deps.config().settings.limits, clock);
   deps.cluster?.shareLimits(admission);
+  const elsewhere = deps.cluster?.elsewhere;
+  let posts: PostsElsewhere | undefined;
   const parts: McpHttpDeps = {
+    posts: () => posts,
+    node: () => elsewhere?.node,
     publicUrl: deps.publicUrl,
     presence: deps.presence,
     bodyRoom: createBodyRoom(limits.requestBodyBytes),
@@ -95,7 +100,13 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
     cardAt: createServerCards({ endpointOf, publicUrl: deps.publicUrl, serverInfo }),
     parts,
     followViews: others.followViews,
-    shareSessions: others.shareSessions,
+    async shareSessions() {
+      await others.shareSessions();
+      if (elsewhere === undefined) return;
+      const load = async () => await import("../../front/mcp/endpoint/posts-elsewhere.ts");
+      const { createPostsElsewhere } = await deps.loadLate("the code for event streams of several nodes", load);
+      posts = createPostsElsewhere({ elsewhere, find: sse.held, post: sse.handle });
+    },
     tick() {
       sessions.expire();
       sse.expire();

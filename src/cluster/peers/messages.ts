@@ -59,7 +59,7 @@ export interface UseNote {
 }
 
 /** What one node keeps for clients, who may name it at any other. */
-export type HeldKind = "kept" | "parked" | "asked" | "task" | "session" | "stream";
+export type HeldKind = "kept" | "parked" | "asked" | "task" | "session" | "stream" | "post";
 
 /**
  * An answer or a notification that a client sent in a session, and that nothing at that node waits for. An answer has

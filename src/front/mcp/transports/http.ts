@@ -10,6 +10,7 @@ import { isBatch, readClientMessage, requireReadable, type ClientMessage } from 
 import { eraOfRevision } from "../../../wire/mcp/revisions.ts";
 import type { Presence } from "../../../people/identity/session-validity.ts";
 import type { PublicUrl } from "../../http/public-url.ts";
+import type { PostsElsewhere } from "../endpoint/posts-elsewhere.ts";
 import type { BodyRoom } from "../../http/guards/body-room.ts";
 import { readBody } from "../../http/body.ts";
 import { challengeOf } from "../../http/challenge.ts";
@@ -28,6 +29,9 @@ export interface McpHttpDeps extends HttpRunDeps, ModernHttpDeps, LegacyHttpDeps
   readonly publicUrl: PublicUrl;
   readonly presence: Presence;
   readonly bodyRoom: BodyRoom;
+  /** Event streams of HTTP+SSE at other nodes; undefined where the gateway is alone. */
+  readonly posts: () => PostsElsewhere | undefined;
+  readonly node: () => string | undefined;
 }
 
 export type McpHttpHandler = (

@@ -16,6 +16,7 @@ async function open(keepAliveMs = 60_000) {
     response,
     endpoint: { path: "/sse", exposure: metaExposure, sse: "stream" },
     principal: localPrincipal,
+    node: undefined,
     prefix: "",
     query: "",
     nowMs: 0,

@@ -41,6 +41,8 @@ export interface SseStreamOptions {
   readonly prefix: string;
   /** What else the announced URL carries, from `&` on. */
   readonly query: string;
+  /** The node of a cluster that has it, which its id begins with. */
+  readonly node: string | undefined;
   readonly nowMs: number;
   readonly keepAliveMs: number;
   /** Told of large answers that were written out: their bytes are not used any more. */
@@ -52,7 +54,7 @@ export interface SseStreamOptions {
 /** Opens the stream, and says where messages are to be posted. */
 export function createSseStream(options: SseStreamOptions): SseStream {
   const { response, endpoint, principal } = options;
-  const id = randomUUID();
+  const id = [...(options.node === undefined ? [] : [options.node]), randomUUID()].join(".");
   const events = createPacedEvents(response, options.memory);
   /** What to do for each request that has no answer yet when the client goes. */
   const unanswered = new Set<() => void>();

@@ -22,6 +22,8 @@ export interface SseStreamsDeps {
   readonly memory: LargeBuffers;
   readonly tap: MessageTap;
   readonly sessions: Pick<SessionStore, "end">;
+  /** This node of a cluster; undefined where the gateway is alone. */
+  readonly node: () => string | undefined;
 }
 
 /** All event streams of HTTP+SSE that are open. */
@@ -33,6 +35,8 @@ export interface SseStreams {
    * credential.
    */
   find(request: IncomingMessage, endpoint: Endpoint, principal: Principal): SseStream;
+  /** The open stream of that id, whoever asks. */
+  held(id: string): SseStream | undefined;
   /** Ends streams that were not initialized and have been silent for too long; called periodically. */
   expire(): void;
   /** Ends the streams of the principals for which the predicate holds. */
@@ -51,6 +55,11 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
     });
   }
 
+  function held(id: string): SseStream | undefined {
+    const stream = streams.get(id);
+    return stream?.closed === true ? undefined : stream;
+  }
+
   return {
     open({ request, response, endpoint, principal }) {
       if (!acceptsEvents(request.headers.accept))
@@ -63,6 +72,7 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
         principal,
         prefix: prefixOf(deps.publicUrl(request)),
         query: tokenOf(request, endpoint),
+        node: deps.node(),
         nowMs: deps.clock.monotonic(),
         keepAliveMs,
         memory: deps.memory,
@@ -76,13 +86,11 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
       streams.set(stream.id, stream);
     },
     find(request, endpoint, principal) {
-      const stream = streams.get(queryOf(request.url).get("sessionId") ?? "");
-      if (stream === undefined || stream.closed || !belongsTo(stream, endpoint, principal))
-        throw new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint", {
-          hint: `Open an event stream with GET ${endpoint.path}, and post to the URL that it begins with.`,
-        });
+      const stream = held(streamIdOf(request));
+      if (stream === undefined || !belongsTo(stream, endpoint, principal)) throw unknownStream(endpoint.path);
       return stream;
     },
+    held,
     expire() {
       const oldestMs = deps.clock.monotonic() - deps.limits.sessionIdleMs;
       for (const stream of streams.values())
@@ -92,6 +100,18 @@ export function createSseStreams(deps: SseStreamsDeps): SseStreams {
       for (const stream of streams.values()) if (gone(stream.principal)) stream.end();
     },
   };
+}
+
+/** The stream that the URL of a POST names. */
+export function streamIdOf({ url }: IncomingMessage): string {
+  return queryOf(url).get("sessionId") ?? "";
+}
+
+/** There is no such stream. */
+export function unknownStream(path: string): GatewayError {
+  return new GatewayError("SESSION_UNKNOWN", "there is no such session at this endpoint", {
+    hint: `Open an event stream with GET ${path}, and post to the URL that it begins with.`,
+  });
 }
 
 function belongsTo(stream: SseStream, endpoint: Endpoint, principal: Principal): boolean {

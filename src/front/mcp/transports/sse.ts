@@ -2,7 +2,7 @@ import { GatewayError, toGatewayError } from "../../../kernel/failures/gateway-e
 import type { McpHttpDeps, McpHttpHandler } from "./http.ts";
 import { createHttpRun, type HttpRun, type Incoming } from "./http-run.ts";
 import { refuse } from "../answers/replies.ts";
-import { createSseStreams, type SseStreams } from "./sse-streams.ts";
+import { createSseStreams, streamIdOf, unknownStream, type SseStreams } from "./sse-streams.ts";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import { traceContextOf } from "../../../kernel/runtime/tracing.ts";
@@ -18,7 +18,7 @@ import { peerOfStream, type SseStream } from "./sse-stream.ts";
 import type { StartupWait } from "../endpoint/endpoint.ts";
 
 /** The transport that Streamable HTTP replaced. */
-export interface McpSse extends Pick<SseStreams, "expire" | "endWhere"> {
+export interface McpSse extends Pick<SseStreams, "expire" | "endWhere" | "held"> {
   readonly handle: McpHttpHandler;
 }
 
@@ -30,6 +30,7 @@ export interface McpSse extends Pick<SseStreams, "expire" | "endWhere"> {
 export function createMcpSse(deps: McpHttpDeps): McpSse {
   const streams = createSseStreams(deps);
   const receive = createSseMessages(deps, streams, createHttpRun(deps));
+  const passOn = createPassOn(deps);
 
   return {
     handle(request, response, endpoint, principal) {
@@ -43,21 +44,38 @@ export function createMcpSse(deps: McpHttpDeps): McpSse {
           refuse(response, failure, ["Allow", wanted]);
         } else if (endpoint.sse === "stream") streams.open({ request, response, endpoint, principal });
         else {
-          const incoming = {
-            request,
-            response,
-            endpoint,
-            principal,
-            stream: streams.find(request, endpoint, principal),
-          };
-          receive(incoming).catch((error: unknown) => refuse(response, toGatewayError(error)));
+          const incoming = { request, response, endpoint, principal };
+          if (streams.held(streamIdOf(request)) === undefined && passOn(incoming)) return;
+          const stream = streams.find(request, endpoint, principal);
+          receive({ ...incoming, stream }).catch((error: unknown) => refuse(response, toGatewayError(error)));
         }
       } catch (error) {
         refuse(response, toGatewayError(error));
       }
     },
+    held: streams.held,
     expire: streams.expire,
     endWhere: streams.endWhere,
+  };
+}
+
+/** Has the node of a stream take its messages. False where the URL names no stream of another node. */
+function createPassOn({ posts, limits, bodyRoom }: McpHttpDeps): (incoming: Incoming) => boolean {
+  return ({ request, response, endpoint, principal }) => {
+    const id = streamIdOf(request);
+    const elsewhere = posts();
+    if (elsewhere?.isThere(id) !== true) return false;
+    const bodyLimits = { bytes: limits.requestBodyBytes, room: bodyRoom };
+    const pass = async (body: Buffer): Promise<void> => {
+      const answer = await elsewhere.pass({ id, path: endpoint.path, principal, headers: request.headers, body });
+      if (answer === undefined) throw unknownStream(endpoint.path);
+      response.writeHead(answer.status, [...answer.headers]).end(answer.text, "latin1");
+    };
+    readBody(request, bodyLimits, principal.user ?? principal.id, (error, body) => {
+      if (error !== undefined) refuse(response, error);
+      else pass(body).catch((failure: unknown) => refuse(response, toGatewayError(failure)));
+    });
+    return true;
   };
 }
 
