@@ -7,8 +7,9 @@ import { createNamespaceLoads, type NamespaceLoads } from "../../engine/namespac
 import type { Validators } from "../../engine/validation/validators.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
-import type { InstanceId } from "../../kernel/ids.ts";
+import type { InstanceId, PrincipalId } from "../../kernel/ids.ts";
 import type { NamespaceUsageStore } from "../../store/store.ts";
+import type { Directory } from "../../people/directory/directory.ts";
 import type { LateCluster } from "../servers/servers-wing.ts";
 import type { ShownViews } from "./catalog-wing.ts";
 
@@ -22,7 +23,8 @@ export interface NamespacesDeps {
   readonly clock: Clock;
   readonly store: NamespaceUsageStore;
   /** Undefined where the gateway is alone. */
-  readonly cluster: Pick<LateCluster, "tellNodes" | "onLoad"> | undefined;
+  readonly cluster: Pick<LateCluster, "elsewhere"> | undefined;
+  readonly people: { readonly directory: Pick<Directory, "byId"> };
 }
 
 /** Namespaces, connected to what they need. */
@@ -74,11 +76,15 @@ export function createNamespaces(deps: NamespacesDeps): Namespaces {
     log,
     clock,
     announce:
-      cluster === undefined
-        ? undefined
-        : async (principal, loaded) => await cluster.tellNodes({ question: "load", principal, loaded }),
+      cluster &&
+      (async (principal, instance) =>
+        void (await cluster.elsewhere.others({ kind: "load", about: { principal, instance } }))),
   });
-  cluster?.onLoad(loads.follow);
+  cluster?.elsewhere.answer("load", async ({ about }) => {
+    const principal = deps.people.directory.byId(about["principal"] as PrincipalId);
+    if (principal !== undefined) await loads.follow(principal, about["instance"] as InstanceId);
+    return { about: {} };
+  });
 
   deps.views.showLoaded(loads.of);
 

@@ -16,7 +16,6 @@ import type {
   ClientNote,
   HeldKind,
   InstanceOrder,
-  LoadNote,
   NodeOrder,
   PeerQuestion,
   UseNote,
@@ -48,8 +47,6 @@ export interface ClusterDeps {
   readonly ownerOf: (instance: InstanceId) => string | null;
   /** A client of a session sent something to another node, which may be meant for a call here. */
   readonly onClient: (note: ClientNote, body: Buffer) => void;
-  /** A namespace was loaded at another node. Resolves when it is loaded here as well. */
-  readonly onLoad: (note: LoadNote) => Promise<void>;
   /** Who calls here, whose limits hold for all nodes together. */
   readonly admission: () => Pick<Admission, "accounts" | "account">;
   /** How this node answers for what it keeps. */
@@ -69,7 +66,7 @@ export interface Cluster {
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
   order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
   /** Resolves when all other nodes have heard it, or do not answer. */
-  tellNodes(note: ClientNote | LoadNote, body?: Buffer): Promise<void>;
+  tellNodes(note: ClientNote, body?: Buffer): Promise<void>;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
   drain(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -185,7 +182,6 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
       if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
       if (asked.question === "client") deps.onClient(asked, body);
-      if (asked.question === "load") await deps.onLoad(asked);
       if (asked.question === "use") noteUse(asked);
       return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },

@@ -151,8 +151,6 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
   readonly tellNodes: Cluster["tellNodes"];
   /** Gives what other nodes pass on of clients to a listener. */
   onClient(listener: ClusterDeps["onClient"]): void;
-  /** Gives what other nodes tell of loaded namespaces to a listener. */
-  onLoad(listener: (principal: Principal, instance: InstanceId) => Promise<void>): void;
   /** Limits hold for what people use at all nodes together. Called before it joins. */
   shareLimits(admission: ReturnType<ClusterDeps["admission"]>): void;
   readonly elsewhere: Elsewhere;
@@ -173,7 +171,6 @@ function createLateCluster(
   const loadCode = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
   let hear: ClusterDeps["onClient"] = () => undefined;
-  let load: Parameters<LateCluster["onLoad"]>[0] = async () => undefined;
   let limited: ReturnType<ClusterDeps["admission"]>;
   const answers = new Map<HeldKind, AnswerHeld>();
   let give: (heir: string) => Promise<void> = async () => undefined;
@@ -182,10 +179,6 @@ function createLateCluster(
     joined = await startCluster({
       ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
       onClient: (...said) => hear(...said),
-      async onLoad({ principal: id, loaded }) {
-        const principal = principalOf(id as PrincipalId);
-        if (principal !== undefined) await load(principal, loaded as InstanceId);
-      },
       admission: () => limited,
       answerOf: (kind) => answers.get(kind),
       onLeave: async (heir) => await give(heir),
@@ -225,7 +218,6 @@ function createLateCluster(
       onLeave: (listener) => void (give = listener),
     },
     onClient: (listener) => void (hear = listener),
-    onLoad: (listener) => void (load = listener),
     shareLimits: (admission) => void (limited = admission),
     order: async (...ordered) => await joined?.order(...ordered),
     noteLoss: () => joined?.noteLoss(),

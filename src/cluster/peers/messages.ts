@@ -37,20 +37,12 @@ export type PeerQuestion =
   /** Whether it reaches the database. */
   | { readonly question: "reach" | NodeOrder }
   | ClientNote
-  | LoadNote
   /** What people use there of the limits. */
   | ({ readonly question: "use" } & UseNote)
   /** About something that lives at one node; the answer has `about` where it is there. */
   | { readonly question: "held"; readonly kind: HeldKind; readonly about: JsonObject }
   /** A person restarts or stops an instance, at whatever node. */
   | ({ readonly question: InstanceOrder; readonly limitMs: number } & Omit<FarInstance, "server">);
-
-/** A namespace is loaded for a principal, or in use. It is answered when it is loaded there as well. */
-export interface LoadNote {
-  readonly question: "load";
-  readonly principal: string;
-  readonly loaded: string;
-}
 
 /** What each person uses at a node: running calls, open streams, and calls since the use was told before. */
 export interface UseNote {
@@ -59,7 +51,7 @@ export interface UseNote {
 }
 
 /** What one node keeps for clients, who may name it at any other. */
-export type HeldKind = "kept" | "parked" | "asked" | "task" | "session" | "stream" | "post";
+export type HeldKind = "kept" | "parked" | "asked" | "task" | "session" | "stream" | "post" | "load";
 
 /**
  * An answer or a notification that a client sent in a session, and that nothing at that node waits for. An answer has
