@@ -83,9 +83,12 @@ export async function startNodes(
   };
 }
 
-/** The text of a tool's result, which is JSON. Throws what the gateway said where the call failed. */
+/**
+ * The text of a tool's result, which is JSON. The tool is one of the server `effects`, or has its server's name and a
+ * colon before its own. Throws what the gateway said where the call failed.
+ */
 export async function callAt({ url }: Pick<RunningGateway, "url">, tool: string, args: unknown = {}): Promise<any> {
-  const answer = await execute(url, `effects:${tool}`, args);
+  const answer = await execute(url, tool.includes(":") ? tool : `effects:${tool}`, args);
   const result = answer?.result ?? answer;
   const said = result?.content?.[0]?.text;
   if (result?.isError === true || said === undefined) throw new Error(JSON.stringify(answer));

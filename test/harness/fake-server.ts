@@ -199,6 +199,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     requestLogging: "metadata",
     interactive: false,
     replicas: 1,
+    exclusive: false,
     breaker: false,
     tools: noToolRules,
     required: { user: [], team: [] },

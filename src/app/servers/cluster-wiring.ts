@@ -213,6 +213,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
     carryOut: carryOutBy(config, membership, placed),
   });
   membership.onFenced(placed.loseAll);
+  membership.onUnrenewed(placed.loseExclusive);
   membership.onFenced(() => teller.fenced(about.address));
   return { membership, placed, network, reaching, desk, life };
 }
@@ -277,9 +278,11 @@ function createConfigHash(config: () => Config): () => string {
   return () => {
     const of = config();
     if (hashed?.of === of) return hashed.hash;
-    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason }) => {
+    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason, exclusive }) => {
       const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
-      return { slug, transport: kept, roots, scope, tools, disabledReason };
+      // What is not set is left out: releases that do not know it have the same hash.
+      const placing = { exclusive: exclusive || undefined };
+      return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
     });
     const text = canonicalJson({ servers, policy: of.settings.policy });
     hashed = { of, hash: createHash("sha256").update(text, "utf8").digest("hex") };

@@ -13,6 +13,8 @@ export interface Membership {
   readonly me: NodeKey;
   /** Whether this node may serve what it owns: one comparison, to be made before each write to a server. */
   readonly isLeased: boolean;
+  /** The same, without agreements of those who lost the database: what is exclusive is served only then. */
+  readonly isRenewed: boolean;
   /** Whether it takes nothing new. */
   readonly isDraining: boolean;
   nodes(): readonly KnownNode[];
@@ -22,6 +24,8 @@ export interface Membership {
   start(): Promise<void>;
   /** Its lease is lost: what it owns ends now. Called before anybody else may take over. */
   onFenced(listener: () => void): void;
+  /** The lease could not be renewed: what is exclusive ends now, whether or not the node goes on by an agreement. */
+  onUnrenewed(listener: () => void): void;
   /** Ends this life of the node and begins another: nothing that it owned is its own any more. */
   begin(why: string): void;
   /** Renews now: there is a node that is not in the list. */
@@ -58,6 +62,8 @@ interface Lives {
   readonly hasLife: boolean;
   /** Monotonic ms until which it may serve; in the past where it may not. */
   deadlineMs: number;
+  /** Until when the database has confirmed that; never later. */
+  readonly renewedUntilMs: number;
   readonly reachedAtMs: number;
   readonly nodes: readonly KnownNode[];
   /** Joins where it has no life, and renews. Rejects while the database is away. */
@@ -70,6 +76,7 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
   let epoch = 0;
   let hasLife = false;
   let deadlineMs = Number.NEGATIVE_INFINITY;
+  let renewedUntilMs = Number.NEGATIVE_INFINITY;
   let reachedAtMs = Number.NEGATIVE_INFINITY;
   let nodes: readonly KnownNode[] = [];
   const about = () => ({ leaseMs, state: stateOf(), info: deps.info() });
@@ -77,12 +84,14 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
   /** The lease counts from before the question was sent. */
   function extend(sentMs: number): void {
     reachedAtMs = clock.monotonic();
-    deadlineMs = Math.max(deadlineMs, sentMs + leaseMs - marginMs);
+    renewedUntilMs = sentMs + leaseMs - marginMs;
+    deadlineMs = Math.max(deadlineMs, renewedUntilMs);
   }
 
   function lose(why: string): void {
     hasLife = false;
     deadlineMs = Number.NEGATIVE_INFINITY;
+    renewedUntilMs = Number.NEGATIVE_INFINITY;
     log.warn({ component: "cluster", node: id, epoch }, `this node serves none of its servers: ${why}`);
     onLost();
   }
@@ -108,6 +117,9 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
     set deadlineMs(next) {
       deadlineMs = next;
     },
+    get renewedUntilMs() {
+      return renewedUntilMs;
+    },
     get reachedAtMs() {
       return reachedAtMs;
     },
@@ -132,16 +144,13 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
 /** Has no lease before `start`. */
 export function createMembership(deps: MembershipDeps): Membership {
   const { store, clock, id, leaseMs } = deps;
-  const listeners: (() => void)[] = [];
+  const told = { fenced: [] as (() => void)[], unrenewed: [] as (() => void)[] };
   let state: NodeState = "ready";
   let isOver = false;
   let cancel: () => void = () => undefined;
   let running: Promise<void> = Promise.resolve();
-  const lives = createLives(
-    deps,
-    () => state,
-    () => listeners.forEach((tell) => tell()),
-  );
+  const tell = (whom: keyof typeof told) => (): void => told[whom].forEach((listener) => listener());
+  const lives = createLives(deps, () => state, tell("fenced"));
   const isUneasy = (): boolean => clock.monotonic() > lives.deadlineMs - leaseMs / 2;
 
   async function beat(): Promise<void> {
@@ -185,6 +194,9 @@ export function createMembership(deps: MembershipDeps): Membership {
     get isLeased() {
       return clock.monotonic() < lives.deadlineMs;
     },
+    get isRenewed() {
+      return clock.monotonic() < lives.renewedUntilMs;
+    },
     get isDraining() {
       return state !== "ready";
     },
@@ -196,12 +208,10 @@ export function createMembership(deps: MembershipDeps): Membership {
       running = beat();
       await running;
       next();
-      watchDeadline(clock, () => (lives.hasLife ? lives.deadlineMs : Number.POSITIVE_INFINITY), {
-        isOver: () => isOver,
-        onPassed: () => lives.lose("its lease has run out"),
-      });
+      watchLease(clock, lives, { isOver: () => isOver, onUnrenewed: tell("unrenewed") });
     },
-    onFenced: (listener) => void listeners.push(listener),
+    onFenced: (listener) => void told.fenced.push(listener),
+    onUnrenewed: (listener) => void told.unrenewed.push(listener),
     begin(why) {
       if (lives.hasLife) lives.lose(why);
     },
@@ -223,18 +233,26 @@ function membersBeside(id: string, { nodes, reachedAtMs }: Lives): readonly Know
   return nodes.filter((node) => node.id !== id && node.state !== "dead" && node.leasedUntilMs > reachedAtMs);
 }
 
-interface DeadlineWatch {
+interface LeaseWatch {
   readonly isOver: () => boolean;
-  readonly onPassed: () => void;
+  /** Called again and again until it is renewed. */
+  readonly onUnrenewed: () => void;
 }
 
 /** A renewal that hangs must not keep the end of the lease from being noticed. */
-function watchDeadline(clock: Clock, deadline: () => number, { isOver, onPassed }: DeadlineWatch): void {
-  const look = (): void => {
-    if (isOver()) return;
-    const leftMs = deadline() - clock.monotonic();
-    if (leftMs <= 0) onPassed();
-    clock.after(Number.isFinite(leftMs) && leftMs > 0 ? Math.min(leftMs + 1, 250) : 250, look);
+function watchLease(clock: Clock, lives: Lives, { isOver, onUnrenewed }: LeaseWatch): void {
+  const watch = (deadlineMs: () => number, onPassed: () => void): void => {
+    const look = (): void => {
+      if (isOver()) return;
+      const leftMs = lives.hasLife ? deadlineMs() - clock.monotonic() : Number.POSITIVE_INFINITY;
+      if (leftMs <= 0) onPassed();
+      clock.after(Number.isFinite(leftMs) && leftMs > 0 ? Math.min(leftMs + 1, 250) : 250, look);
+    };
+    look();
   };
-  look();
+  watch(() => lives.renewedUntilMs, onUnrenewed);
+  watch(
+    () => lives.deadlineMs,
+    () => lives.lose("its lease has run out"),
+  );
 }

@@ -26,6 +26,8 @@ export interface PlacedInstances {
   tidy(): void;
   /** Everything ends at once: the lease is lost. */
   loseAll(): void;
+  /** Those that are exclusive do: the lease could not be renewed. */
+  loseExclusive(): void;
   /** Ends those that the database says are not this node's. */
   loseOthers(owned: readonly string[]): void;
   /** Hands everything over to others: waits for running calls until the signal aborts. */
@@ -47,6 +49,7 @@ export interface PlacedDeps {
 
 /** One instance that this node has claimed. */
 interface Holding {
+  readonly server: ServerConfig;
   /** Set while it is handed over: it takes nothing new. */
   isParting: boolean;
   opened: Opened | undefined;
@@ -75,7 +78,7 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
     const wanted = { instance, owner: deps.ownerOf(instance), server: server.slug };
     for (;;) {
       await (holdings.get(instance)?.gone ?? claims.returning(instance));
-      const place = await placement.place({ instance, server: server.slug, sinceMs }, signal);
+      const place = await placement.place({ instance, server, sinceMs }, signal);
       if (place.kind === "here") {
         if (place.taken !== undefined) deps.onTaken(instance, place.taken);
         return await claims.open(place.claim, server, options, signal);
@@ -111,6 +114,9 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
     loseAll() {
       for (const { kill } of holdings.values()) kill();
     },
+    loseExclusive() {
+      for (const { server, kill } of holdings.values()) if (server.exclusive) kill();
+    },
     loseOthers(owned) {
       const own = new Set(owned);
       for (const [instance, { kill }] of holdings) if (!own.has(instance)) kill();
@@ -141,7 +147,8 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
 
   const holds = (instance: string): boolean => {
     const held = holdings.get(instance);
-    return held !== undefined && !held.isParting && membership.isLeased;
+    if (held === undefined || held.isParting) return false;
+    return held.server.exclusive ? membership.isRenewed : membership.isLeased;
   };
 
   async function open(
@@ -156,7 +163,7 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
     const { promise: gone, done: settleGone } = createSignal();
     const { promise: leaving, done: leave } = createSignal<Closed>();
     const holding: Holding = {
-      ...{ isParting: false, opened: undefined, gone },
+      ...{ server, isParting: false, opened: undefined, gone },
       lose() {
         lost.abort(moved(server.slug, node));
         leave({ kind: "moved", node });
@@ -229,9 +236,9 @@ function createReturns({ store, membership, clock }: PlacedDeps) {
   };
 }
 
-/** What holds something that may not be there twice: processes, and servers that keep state for one client. */
-function isOwned({ transport, stateful }: ServerConfig): boolean {
-  return hasProcess(transport) || stateful;
+/** What may not be there twice: processes, servers that keep state for one client, and those that say so. */
+function isOwned({ transport, stateful, exclusive }: ServerConfig): boolean {
+  return hasProcess(transport) || stateful || exclusive;
 }
 
 /** Other nodes hear what the server says on its own, too. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClusterStore, NodeKey, OwnClaim, Taken } from "../../store/shared.ts";
+import type { ServerConfig } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
@@ -23,8 +24,7 @@ export interface Placement {
 
 export interface WantedPlace {
   readonly instance: string;
-  /** The server's slug, by which messages name it. */
-  readonly server: string;
+  readonly server: ServerConfig;
   /** Monotonic ms since when it is looked for, also in earlier tries. */
   readonly sinceMs: number;
 }
@@ -47,8 +47,9 @@ const agreementMs = 1_500;
 export function createPlacement(deps: PlacementDeps): Placement {
   const { store, membership, clock, reach, kept } = deps;
 
-  async function tryOnce(instance: string, sinceMs: number): Promise<Place | Wait> {
+  async function tryOnce({ instance, server, sinceMs }: WantedPlace): Promise<Place | Wait> {
     if (!membership.isLeased) return fenced;
+    if (server.exclusive && !membership.isRenewed) return unrenewed;
     const own = kept(instance);
     if (own !== undefined) return { kind: "here", claim: own };
     const takesLapsed = clock.monotonic() - sinceMs > agreementMs;
@@ -74,16 +75,17 @@ export function createPlacement(deps: PlacementDeps): Placement {
   }
 
   return {
-    async place({ instance, server, sinceMs }, signal) {
+    async place(wanted, signal) {
+      const { server, sinceMs } = wanted;
       for (;;) {
         signal.throwIfAborted();
-        const found = await tryOnce(instance, sinceMs).catch((error: unknown): Wait => ({
+        const found = await tryOnce(wanted).catch((error: unknown): Wait => ({
           why: `the database that says who runs it cannot be asked (${error instanceof Error ? error.message : ""})`,
           code: "NODE_FENCED",
         }));
         if ("kind" in found) return found;
         if (clock.monotonic() - sinceMs > patienceMs)
-          throw new GatewayError(found.code, `${server} cannot be started: ${found.why}`);
+          throw new GatewayError(found.code, `${server.slug} cannot be started: ${found.why}`);
         if (found.isGone !== true) await sleep(againMs);
       }
     },
@@ -98,6 +100,7 @@ interface Wait {
 }
 
 const fenced: Wait = { why: "this node has no lease", code: "NODE_FENCED" };
+const unrenewed: Wait = { why: "it is exclusive, and this node could not renew its lease", code: "NODE_FENCED" };
 
 /** Who gets what this node gives up: the node that began last, which will be there for longest. */
 export function heirOf(membership: Membership, clock: Clock): KnownNode | undefined {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { filledText } from "../file/check.ts";
 import { breakerRow } from "../rows/instance-rows.ts";
-import { inherited, number, other } from "../rows/setting-row.ts";
+import { boolean, inherited, number, other } from "../rows/setting-row.ts";
 
 /** More are a mistake: as many processes of 100 MB fill a machine. */
 const mostReplicas = 64;
@@ -38,4 +38,15 @@ export const balanceFields = {
     ...inherited(breakerRow, "instances.breaker"),
     fallbackText: "true with several `replicas` or `urls`, otherwise that of `instances.breaker`",
   },
+};
+
+/** Where a server runs in a cluster. A gateway that is alone reads these fields, and they change nothing. */
+export const placeFields = {
+  exclusive: boolean({
+    fallback: false,
+    about:
+      "in a cluster, whether its process ends when its node cannot renew its lease, even while the database is away " +
+      "for all nodes; for a server that must never run twice",
+    reason: "while no node reaches the database none can take over, so that others go on",
+  }),
 };

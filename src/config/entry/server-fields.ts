@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { filledText, text as plainText } from "../file/check.ts";
 import { serverTimes, startTimeout } from "../rows/instance-rows.ts";
-import { balanceFields } from "./balance-fields.ts";
+import { balanceFields, placeFields } from "./balance-fields.ts";
 import { routeFields } from "./route-fields.ts";
 import { sandboxRow } from "../rows/sandbox-rows.ts";
 import { contentRow, definitionsRow, toolEffectsRow, toolPhrases } from "../rows/tool-rows.ts";
@@ -162,6 +162,7 @@ export const plainFields = {
     example: 50_000,
   }),
   replicas: balanceFields.replicas,
+  ...placeFields,
   requestLogging: choice({
     choices: ["full", "metadata", "off"],
     fallback: "metadata",

@@ -48,6 +48,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     requestLogging: "metadata",
     interactive: false,
     replicas: 1,
+    exclusive: false,
     breaker: false,
     tools: noToolRules,
     required: { user: [], team: [], ...required },
