@@ -97,6 +97,8 @@ export interface ClusterStore {
   renew(mine: NodeKey, renewal: Renewal): Promise<Renewed>;
   /** Takes an instance that no node runs. Resolves to its epoch, or to the node that has it. */
   claim(instance: string, mine: NodeKey, claim: ClaimOptions): Promise<Claimed>;
+  /** The node that has an instance, or alone may have it. */
+  whereIs(instance: string): Promise<Whereabouts>;
   /**
    * Gives back what was claimed; the heir alone may have it, while that is ready. Never rejects: `unknown` where the
    * database was asked and did not answer, so that another node may have it by now, or soon.
@@ -137,6 +139,8 @@ export interface NodeInfo {
   /** Tells keys of nodes apart, without telling anything of them. */
   readonly key: string;
   readonly instances: number;
+  /** Absent for a release that has none. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface Renewal {
@@ -176,8 +180,12 @@ export interface ClaimOptions {
 
 export type Claimed =
   | { readonly kind: "mine"; readonly epoch: number; readonly taken?: Taken }
-  /** `node` is undefined when its row is not there any more, or only the heir may have it. */
-  | { readonly kind: "taken"; readonly node: NodeRow | undefined };
+  | ({ readonly kind: "taken" } & Whereabouts);
+
+export interface Whereabouts {
+  /** The node that has it, or that alone may have it next; undefined where there is none. */
+  readonly node: NodeRow | undefined;
+}
 
 /** How an instance came from another node. */
 export interface Taken {

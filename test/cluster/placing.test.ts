@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
+import { askOwner } from "../harness/owner-door.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
+import { get } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { isAlive } from "../processes/survivors.ts";
 import { callAt, effectsServer, startNodes, type Nodes } from "./nodes.ts";
@@ -34,4 +37,33 @@ describe.skipIf(hasNoPostgres)("where a server may run", () => {
     expect((await counted(two, "only")).count).toBe(1);
     expect((await counted(two, "plain")).pid).toBe(plain.pid);
   });
+
+  test("a server runs where its labels are, also for clients of other nodes, and nowhere else when that node ends", async () => {
+    nodes = await startNodes({ far: { ...counting, place: { labels: { site: "berlin" } } } });
+    const plain = await nodes.start("plain", { cluster: { labels: { site: "rome" } } });
+    await expect(callAt(plain, "far:count")).rejects.toThrow(/labels site=berlin, and there are plain \(site=rome\)/);
+    const berlin = await nodes.start("berlin", { cluster: { labels: { site: "berlin", disk: "fast" } } });
+    const { pid } = await counted(plain, "far");
+    expect((await counted(berlin, "far")).pid).toBe(pid);
+    expect(await runnerOf(plain, "far")).toBe("berlin");
+    const { json } = await get(`${plain.url}/api/nodes`);
+    expect(json.nodes.map(({ labels }: { labels: object }) => labels)).toEqual([
+      { site: "berlin", disk: "fast" },
+      { site: "rome" },
+    ]);
+    // What no other node may run is not handed over.
+    await askOwner(join(plain.directory, "data"), "POST", "/api/nodes/berlin/drain", {});
+    await until(async () => (await fetch(`${berlin.url}/readyz`)).status === 503);
+    expect((await callAt(plain, "far:count")).pid).toBe(pid);
+    await berlin.stop();
+    await expect(callAt(plain, "far:count")).rejects.toThrow(/NO_ROOM|NODE_SILENT|INSTANCE_MOVED/);
+    await nodes.start("berlin", { cluster: { labels: { site: "berlin" } } });
+    expect((await counted(plain, "far")).pid).not.toBe(pid);
+  });
 });
+
+/** The node that runs a server's instance, as that gateway says. */
+async function runnerOf({ url }: RunningGateway, name: string): Promise<string | null> {
+  const { json } = await get(`${url}/api/instances`);
+  return json.instances.find(({ server }: { server: string }) => server === name).node;
+}

@@ -200,6 +200,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     interactive: false,
     replicas: 1,
     exclusive: false,
+    place: { labels: {} },
     breaker: false,
     tools: noToolRules,
     required: { user: [], team: [] },

@@ -11,7 +11,8 @@ import { createAskElsewhere, type AnswerHeld } from "../../cluster/peers/held-th
 import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts";
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
-import { createPlacement, heirOf } from "../../cluster/placement/placement.ts";
+import { heirOf } from "../../cluster/placement/place-rules.ts";
+import { createPlacement } from "../../cluster/placement/placement.ts";
 import type {
   ClientNote,
   HeldKind,
@@ -75,7 +76,7 @@ export interface Cluster {
 /** Opens the database of the cluster, listens for other nodes, and joins. */
 export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   const { settings } = deps.config();
-  const { node = hostname(), listen, advertise, leaseMs } = settings.cluster ?? missing();
+  const { node = hostname(), listen, advertise, leaseMs, labels } = settings.cluster ?? missing();
   const { store, key } = await deps.store.cluster({
     url: settings.database ?? missing(),
     // A statement that takes longer than the time between two renewals is as good as none.
@@ -84,7 +85,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   const { host } = splitAddress(listen);
   const about = { id: node, address: "", key: createHmac("sha256", key).update("key of nodes").digest("hex") };
   const { membership, placed, network, reaching, desk, life } = createNode(deps, {
-    ...{ store, key, about, listen, leaseMs },
+    ...{ store, key, about, listen, leaseMs, labels },
     noteUse: ({ node: other, uses }) => shared.note(other, uses),
   });
   const shared = createSharedLimits({
@@ -147,12 +148,13 @@ interface NodeOptions {
   readonly about: { readonly id: string; readonly address: string; readonly key: string };
   readonly listen: string;
   readonly leaseMs: number;
+  readonly labels: Readonly<Record<string, string>>;
   /** Another node told what people use there. */
   readonly noteUse: (note: UseNote) => void;
 }
 
 /** The parts of a node, which refer to each other; none of them does anything yet. */
-function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, noteUse }: NodeOptions) {
+function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, labels, noteUse }: NodeOptions) {
   const { config, clock, log } = deps;
   const { limits } = config().settings;
   const startedAtMs = clock.now();
@@ -160,7 +162,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
   const reaching = createReach({ ...deps, network: () => network, silenceMs: leaseMs });
   const info = (): NodeInfo => ({
     ...{ version: deps.version, startedAtMs, key: about.key },
-    ...{ config: hashOf(), instances: placed.size },
+    ...{ config: hashOf(), instances: placed.size, labels },
   });
   const teller = createTeller(deps, about.id);
   const membership: Membership = createMembership({
@@ -198,7 +200,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, not
     },
   });
   const placement = createPlacement({
-    ...{ store, membership, clock, reach: reaching.reach },
+    ...{ store, membership, clock, labels, reach: reaching.reach },
     kept: (instance) => placed.kept(instance),
   });
   const placed: PlacedInstances = createPlacedInstances({
@@ -278,10 +280,11 @@ function createConfigHash(config: () => Config): () => string {
   return () => {
     const of = config();
     if (hashed?.of === of) return hashed.hash;
-    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason, exclusive }) => {
+    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason, exclusive, place }) => {
       const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
       // What is not set is left out: releases that do not know it have the same hash.
-      const placing = { exclusive: exclusive || undefined };
+      const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
+      const placing = { exclusive: exclusive || undefined, labels };
       return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
     });
     const text = canonicalJson({ servers, policy: of.settings.policy });

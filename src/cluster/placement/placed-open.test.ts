@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import type { ServerConfig } from "../../config/config.ts";
 import type { InstanceId } from "../../kernel/ids.ts";
 import type { OpenOptions, Opened } from "../../servers/instance/instance-deps.ts";
 import type { ClusterStore } from "../../store/shared.ts";
+import { fakeServer } from "../../../test/harness/fake-server.ts";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import type { Membership } from "../leases/node-membership.ts";
 import { createPlacedInstances } from "./placed-open.ts";
 
 const instance = "notes" as InstanceId;
-const server = { slug: "notes", transport: { kind: "stdio" }, stateful: false } as unknown as ServerConfig;
+const server = fakeServer();
 const { signal } = new AbortController();
 
 /** A node whose server has just ended, and whose database said that when it was to take the instance back. */

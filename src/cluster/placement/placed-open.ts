@@ -11,7 +11,8 @@ import type { ClusterStore, OwnClaim, Taken } from "../../store/shared.ts";
 import type { Membership } from "../leases/node-membership.ts";
 import { moved } from "../peers/messages.ts";
 import type { PeerHost } from "../peers/peer-host.ts";
-import { heirOf, type Placement } from "./placement.ts";
+import { heirOf, isChoosy } from "./place-rules.ts";
+import type { Placement } from "./placement.ts";
 
 /** What this node runs, and the way in which instances are opened in a cluster. */
 export interface PlacedInstances {
@@ -124,7 +125,9 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
     async handOver(signal) {
       const next = (): Holding | undefined => {
         // Those that end are at the front, no more than are handed over at once.
-        for (const one of holdings.values()) if (!one.isParting) return one;
+        // What no other node may run goes on here until the end.
+        for (const one of holdings.values())
+          if (!one.isParting && heirOf(membership, clock, one.server) !== undefined) return one;
         return undefined;
       };
       const work = async (): Promise<void> => {
@@ -177,7 +180,7 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
 
     async function release(): Promise<void> {
       if (holdings.get(instance) !== holding) return;
-      await returns.giveBack(claim);
+      await returns.giveBack({ claim, server });
       holdings.delete(instance);
       settleGone();
     }
@@ -200,22 +203,27 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
   };
 }
 
+interface Claim {
+  readonly claim: OwnClaim;
+  readonly server: ServerConfig;
+}
+
 /** Gives claims back; those that the database could not be asked to take back are kept for another time. */
 function createReturns({ store, membership, clock }: PlacedDeps) {
-  const unreleased = new Map<string, OwnClaim>();
+  const unreleased = new Map<string, Claim>();
   const running = new Map<string, Promise<void>>();
 
   /** A claim is this node's while the node has the same life. */
   function kept(instance: string): OwnClaim | undefined {
-    const claim = unreleased.get(instance);
+    const claim = unreleased.get(instance)?.claim;
     return claim?.node.epoch === membership.me.epoch ? claim : undefined;
   }
 
-  async function giveBack(claim: OwnClaim): Promise<void> {
+  async function giveBack({ claim, server }: Claim): Promise<void> {
     unreleased.delete(claim.instance);
-    const heir = membership.isDraining ? heirOf(membership, clock)?.id : undefined;
+    const heir = membership.isDraining ? heirOf(membership, clock, server)?.id : undefined;
     // Where the answer was lost, it may be another node's by now.
-    if ((await store.release(claim, heir)) === "unasked") unreleased.set(claim.instance, claim);
+    if ((await store.release(claim, heir)) === "unasked") unreleased.set(claim.instance, { claim, server });
   }
 
   return {
@@ -223,22 +231,22 @@ function createReturns({ store, membership, clock }: PlacedDeps) {
     /** Settles when it has been given back, where that is under way. */
     returning: (instance: string) => running.get(instance),
     tidy(isHeld: (instance: string) => boolean): void {
-      for (const [instance, claim] of unreleased) {
+      for (const [instance, one] of unreleased) {
         if (isHeld(instance)) continue;
         if (kept(instance) === undefined) unreleased.delete(instance);
         else
           running.set(
             instance,
-            giveBack(claim).finally(() => running.delete(instance)),
+            giveBack(one).finally(() => running.delete(instance)),
           );
       }
     },
   };
 }
 
-/** What may not be there twice: processes, servers that keep state for one client, and those that say so. */
-function isOwned({ transport, stateful, exclusive }: ServerConfig): boolean {
-  return hasProcess(transport) || stateful || exclusive;
+/** What may not be there twice, or not everywhere: processes, what keeps state for one client, and what says so. */
+function isOwned(server: ServerConfig): boolean {
+  return hasProcess(server.transport) || server.stateful || server.exclusive || isChoosy(server);
 }
 
 /** Other nodes hear what the server says on its own, too. */

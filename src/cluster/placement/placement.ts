@@ -1,11 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClusterStore, NodeKey, OwnClaim, Taken } from "../../store/shared.ts";
+import type {
+  Claimed,
+  ClaimOptions,
+  ClusterStore,
+  NodeKey,
+  NodeRow,
+  OwnClaim,
+  Taken,
+  Whereabouts,
+} from "../../store/shared.ts";
 import type { ServerConfig } from "../../config/config.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
 import type { PeerClient } from "../peers/peer-client.ts";
 import { Unreachable } from "../peers/peer-links.ts";
+import { heirOf, hostOf, isChoosy, mayRun, toRoomText } from "./place-rules.ts";
 
 /** Where an instance runs. */
 export type Place =
@@ -17,7 +27,7 @@ export type Place =
 export interface Placement {
   /**
    * Takes the instance for this node, or finds the node that has it. Waits for the lease of one that is silent, for ten
-   * seconds at most. Rejects with NODE_FENCED or NODE_SILENT.
+   * seconds at most. Rejects with NODE_FENCED, NODE_SILENT or NO_ROOM.
    */
   place(wanted: WantedPlace, signal: AbortSignal): Promise<Place>;
 }
@@ -30,13 +40,15 @@ export interface WantedPlace {
 }
 
 export interface PlacementDeps {
-  readonly store: Pick<ClusterStore, "claim" | "markDead">;
+  readonly store: Pick<ClusterStore, "claim" | "markDead" | "whereIs">;
   readonly membership: Membership;
   readonly clock: Clock;
   /** A client of that node. Rejects with Unreachable. */
   readonly reach: (node: NodeKey & { readonly address: string }) => Promise<PeerClient>;
   /** What this node has claimed and not given back, so that the database need not be asked. */
   readonly kept: (instance: string) => OwnClaim | undefined;
+  /** What this node has that servers may ask for. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 const patienceMs = 10_000;
@@ -47,24 +59,50 @@ const agreementMs = 1_500;
 export function createPlacement(deps: PlacementDeps): Placement {
   const { store, membership, clock, reach, kept } = deps;
 
-  async function tryOnce({ instance, server, sinceMs }: WantedPlace): Promise<Place | Wait> {
+  /** A node that may not run it asks only where it is; what it has all the same is its own. */
+  async function claimOr({ instance, server }: WantedPlace, me: NodeKey, options: ClaimOptions): Promise<Claimed> {
+    if (!mayRun(server, deps.labels)) {
+      const { node } = await store.whereIs(instance);
+      if (node?.id !== me.id || node.epoch !== me.epoch) return { kind: "taken", node };
+    }
+    return await store.claim(instance, me, options);
+  }
+
+  /** The node that has it; where there is none, and this one may not start it, another one that may. */
+  function nodeToAsk({ node }: Whereabouts, { instance, server }: WantedPlace): NodeRow | KnownNode | undefined {
+    if (mayRun(server, deps.labels))
+      return node ?? (membership.isDraining ? heirOf(membership, clock, server) : undefined);
+    // One that lives no more is found out by those that may run it.
+    const isThere = node !== undefined && node.state !== "dead" && node.leftMs > 0;
+    return isThere ? node : hostOf(membership, clock, { instance, server });
+  }
+
+  /** A node that has the labels, or had them of late, may be back in a moment. */
+  function nowhere({ server }: WantedPlace): Wait {
+    const nodes = membership.nodes();
+    if (!isChoosy(server)) return { why: "no node answers for it yet", code: "NODE_SILENT" };
+    const isFinal = !nodes.some(({ info }) => mayRun(server, info.labels));
+    return { why: toRoomText(server, nodes), code: "NO_ROOM", isFinal };
+  }
+
+  async function tryOnce(wanted: WantedPlace): Promise<Place | Wait> {
+    const { instance, server, sinceMs } = wanted;
     if (!membership.isLeased) return fenced;
     if (server.exclusive && !membership.isRenewed) return unrenewed;
     const own = kept(instance);
     if (own !== undefined) return { kind: "here", claim: own };
     const takesLapsed = clock.monotonic() - sinceMs > agreementMs;
     const { me } = membership;
-    const claimed = await store.claim(instance, me, { takesLapsed });
-    if (claimed.kind === "mine") {
+    const found = await claimOr(wanted, me, { takesLapsed });
+    if (found.kind === "mine") {
       // It may have taken so long that another life of this node has begun, which does not own it.
       const isStillMine = membership.isLeased && membership.me.epoch === me.epoch;
       return isStillMine
-        ? { kind: "here", claim: { instance, node: me, epoch: claimed.epoch }, taken: claimed.taken }
+        ? { kind: "here", claim: { instance, node: me, epoch: found.epoch }, taken: found.taken }
         : fenced;
     }
-    // A node that drains starts nothing more: the newest of the others does.
-    const node = claimed.node ?? (membership.isDraining ? heirOf(membership, clock) : undefined);
-    if (node === undefined) return { why: "no node answers for it yet", code: "NODE_SILENT" };
+    const node = nodeToAsk(found, wanted);
+    if (node === undefined) return nowhere(wanted);
     try {
       return { kind: "far", node: node.id, client: await reach(node) };
     } catch (error) {
@@ -84,7 +122,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
           code: "NODE_FENCED",
         }));
         if ("kind" in found) return found;
-        if (clock.monotonic() - sinceMs > patienceMs)
+        if (found.isFinal === true || clock.monotonic() - sinceMs > patienceMs)
           throw new GatewayError(found.code, `${server.slug} cannot be started: ${found.why}`);
         if (found.isGone !== true) await sleep(againMs);
       }
@@ -95,19 +133,11 @@ export function createPlacement(deps: PlacementDeps): Placement {
 /** Why it has to be tried again. */
 interface Wait {
   readonly why: string;
-  readonly code: "NODE_FENCED" | "NODE_SILENT";
+  readonly code: "NODE_FENCED" | "NODE_SILENT" | "NO_ROOM";
   readonly isGone?: boolean;
+  /** There is no use in waiting. */
+  readonly isFinal?: boolean;
 }
 
 const fenced: Wait = { why: "this node has no lease", code: "NODE_FENCED" };
 const unrenewed: Wait = { why: "it is exclusive, and this node could not renew its lease", code: "NODE_FENCED" };
-
-/** Who gets what this node gives up: the node that began last, which will be there for longest. */
-export function heirOf(membership: Membership, clock: Clock): KnownNode | undefined {
-  const nowMs = clock.monotonic();
-  const { id } = membership.me;
-  return membership
-    .nodes()
-    .filter((node) => node.id !== id && node.state === "ready" && node.leasedUntilMs > nowMs)
-    .toSorted((a, b) => b.epoch - a.epoch)[0];
-}

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { filledText } from "../file/check.ts";
 import { breakerRow } from "../rows/instance-rows.ts";
-import { boolean, inherited, number, other } from "../rows/setting-row.ts";
+import { boolean, inherited, number, group, other } from "../rows/setting-row.ts";
 
 /** More are a mistake: as many processes of 100 MB fill a machine. */
 const mostReplicas = 64;
@@ -40,6 +40,25 @@ export const balanceFields = {
   },
 };
 
+/** More say nothing that anyone could keep in mind. */
+const mostLabels = 16;
+const labelPattern = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+const label = v.pipe(v.string(), v.regex(labelPattern, "expected letters, digits, `.`, `_`, `/` and `-`, at most 63"));
+
+/** Names with values, which nodes have and servers ask for. */
+export const labelsRow = (about: string, example: object) =>
+  other({
+    fallback: {},
+    schema: v.pipe(
+      v.record(label, label),
+      v.check((labels) => Object.keys(labels).length <= mostLabels, `expected at most ${mostLabels} labels`),
+    ),
+    json: { type: "object", additionalProperties: { type: "string" }, maxProperties: mostLabels },
+    type: `object of texts, at most ${mostLabels}`,
+    about,
+    example,
+  });
+
 /** Where a server runs in a cluster. A gateway that is alone reads these fields, and they change nothing. */
 export const placeFields = {
   exclusive: boolean({
@@ -48,5 +67,10 @@ export const placeFields = {
       "in a cluster, whether its process ends when its node cannot renew its lease, even while the database is away " +
       "for all nodes; for a server that must never run twice",
     reason: "while no node reaches the database none can take over, so that others go on",
+  }),
+  place: group("where the server runs in a cluster; without one it changes nothing", {
+    labels: labelsRow("labels that a node must have, in its `cluster.labels`, to run it; others pass its calls on", {
+      gpu: "yes",
+    }),
   }),
 };

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { filledText } from "../file/check.ts";
+import { labelsRow } from "../entry/balance-fields.ts";
 import { number, text } from "../rows/setting-row.ts";
 
 const hostPort = v.pipe(
@@ -47,4 +48,8 @@ export const clusterRows = {
     reason: "a crash is noticed at once, by a refused connection; this is for hosts and networks that fall silent",
     isReadAtStart: true,
   }),
+  labels: {
+    ...labelsRow("labels of this node, for servers that ask for them with `place.labels`", { site: "berlin" }),
+    isReadAtStart: true,
+  },
 };

@@ -435,6 +435,12 @@ export const failures = {
     retry: false,
     hint: "Call again from the start: what that node kept for its clients ended with it.",
   },
+  NO_ROOM: {
+    http: 503,
+    rpc: -31201,
+    retry: true,
+    hint: "Start a node with these labels (`toolyard.cluster.labels`), or change `place.labels` of the server's entry.",
+  },
   UPSTREAM_PROTOCOL: {
     http: 502,
     rpc: -31052,

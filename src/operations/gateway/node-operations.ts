@@ -25,6 +25,7 @@ const nodeSchema = z
     leaseLeftMs: z.int().describe("The rest of its lease; 0 where it has none."),
     instances: z.int().describe("That it runs."),
     config: z.string().describe("SHA-256 of its servers and rules of calls, in hex."),
+    labels: z.record(z.string(), z.string()).describe("That servers may ask for with `place.labels`."),
     differs: z.boolean().describe("Whether that is not the configuration of the node that answers."),
   })
   .meta({ id: "ClusterNode" });
@@ -47,9 +48,9 @@ function requireNodes({ nodes }: Pick<Services, "nodes">): NodeDesk {
 }
 
 function toJson({ isThis, startedAtMs, ...node }: SeenNode): z.output<typeof nodeSchema> {
-  const { id, state, version, address, leaseLeftMs, instances, config, differs } = node;
+  const { id, state, version, address, leaseLeftMs, instances, config, labels = {}, differs } = node;
   const started = new Date(startedAtMs).toISOString();
-  return { id, this: isThis, state, version, address, started, leaseLeftMs, instances, config, differs };
+  return { id, this: isThis, state, version, address, started, leaseLeftMs, instances, config, labels, differs };
 }
 
 export const listNodes = operation({

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken } from "../../shared.ts";
+import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken, Whereabouts } from "../../shared.ts";
 import type { PgModule } from "./postgres-dialect.ts";
 import { openPlainPool } from "./postgres-link.ts";
 
@@ -62,6 +62,7 @@ export function openClusterDatabase(
 ): ClusterStore {
   const pool = openPlainPool({ pg, url, limits: { connections: 2, statementMs } });
   return {
+    ...openOwners(pool),
     async nodes() {
       await setUp(pool);
       return (await pool.query<NodeRow>(`select ${nodeColumns} from ${schema}.nodes n`)).rows;
@@ -94,13 +95,32 @@ export function openClusterDatabase(
       const [row] = rows;
       return { isMine: row?.mine === 1, owned: row?.owned ?? 0, nodes: row?.nodes ?? [] };
     },
+    async maxConnections() {
+      const { rows } = await pool.query<{ most: number }>("select current_setting('max_connections')::int as most");
+      return rows[0]?.most ?? 0;
+    },
+    async markDead({ id, epoch }: NodeKey) {
+      await pool.query(`update ${schema}.nodes set state = 'dead' where id = $1 and epoch = $2::bigint`, [id, epoch]);
+    },
+    close: async () => await pool.end(),
+  };
+}
+
+/** The table of who runs what. */
+function openOwners(pool: Pool): Pick<ClusterStore, "claim" | "whereIs" | "release" | "owned"> {
+  async function whereIs(instance: string): Promise<Whereabouts> {
+    const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
+    return { node: rows[0] };
+  }
+
+  return {
     async claim(instance, { id, epoch }, { takesLapsed }): Promise<Claimed> {
       const claimed = await pool.query<ClaimedRow>(claimSql, [instance, id, epoch, takesLapsed]);
       const [mine] = claimed.rows;
       if (mine !== undefined) return { kind: "mine", epoch: mine.epoch, ...takenBy(id, mine) };
-      const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
-      return { kind: "taken", node: rows[0] };
+      return { kind: "taken", ...(await whereIs(instance)) };
     },
+    whereIs,
     async release({ instance, node, epoch }, heir) {
       const client = await pool.connect().catch(() => undefined);
       if (client === undefined) return "unasked";
@@ -125,14 +145,6 @@ export function openClusterDatabase(
       );
       return rows.map(({ instance }) => instance);
     },
-    async maxConnections() {
-      const { rows } = await pool.query<{ most: number }>("select current_setting('max_connections')::int as most");
-      return rows[0]?.most ?? 0;
-    },
-    async markDead({ id, epoch }: NodeKey) {
-      await pool.query(`update ${schema}.nodes set state = 'dead' where id = $1 and epoch = $2::bigint`, [id, epoch]);
-    },
-    close: async () => await pool.end(),
   };
 }
 
