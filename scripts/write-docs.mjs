@@ -32,7 +32,7 @@ export async function writeDocs() {
   const { exposures } = await bundledTable("src/config/rows/exposures.ts");
   fillTable("docs/design.md", "exposures", exposureRows(exposures));
   const { failures } = await bundledTable("src/kernel/failures/failures.ts");
-  const { statefulServers } = await bundledTable("src/config/entry/stateful-servers.ts");
+  const { statefulServers, fileServers } = await bundledTable("src/config/entry/stateful-servers.ts");
   const { serverTimes } = await bundledTable("src/config/rows/instance-rows.ts");
   writeFileSync(new URL("docs/errors.md", root), errorsPage(failures));
   const titles = testTitles(fileURLToPath(root));
@@ -42,10 +42,13 @@ export async function writeDocs() {
   const { idleTimeoutMs, statefulIdleTimeoutMs } = serverTimes;
   writeFileSync(
     new URL("docs/stateful-servers.md", root),
-    statefulPage(statefulServers, {
-      idleTimeoutMs: idleTimeoutMs.fallback,
-      statefulIdleTimeoutMs: statefulIdleTimeoutMs.fallback,
-    }),
+    statefulPage(
+      { groups: statefulServers, fileGroups: fileServers },
+      {
+        idleTimeoutMs: idleTimeoutMs.fallback,
+        statefulIdleTimeoutMs: statefulIdleTimeoutMs.fallback,
+      },
+    ),
   );
   const { clientProfiles } = await bundledTable("src/config/rows/client-profiles.ts");
   const { clientTable } = await bundledTable("src/config/clients/table/client-table.ts");

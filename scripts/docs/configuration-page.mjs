@@ -14,7 +14,7 @@ export function configurationPage({ settingsTable, foreignNamespaceRows }, field
     rowTable(fields.transportFields),
     "### Other fields\n",
     rowTable({ ...fields.ownFields, ...fields.plainFields }),
-    ...sections("", { ...fields.transportFields, ...fields.ownFields }),
+    ...sections("", { ...fields.transportFields, ...fields.ownFields, ...fields.plainFields }),
     "### Spellings of other clients\n",
     "Accepted as they are. A tool that one list switches off is off, even if another list offers it.\n",
     rowTable({ ...fields.foreignTransportFields, ...fields.foreignToolFields, tools: fields.listedTools }),

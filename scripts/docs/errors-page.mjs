@@ -138,6 +138,7 @@ const groups = [
       NODE_UNKNOWN: "No node of the cluster has that name, or it has ended.",
       NODE_ALONE: "A node was to be drained, and no other one is ready.",
       NODE_ENDED: "What a client came back for was kept at a node that has ended, such as the rest of a large result.",
+      FILES_ELSEWHERE: "The server keeps files at a node of the cluster that is away, or drained (`files`).",
       NO_ROOM: "No node of the cluster has the labels that the server asks for.",
       UPSTREAM_CLOSED:
         "The server ended, or closed its output, while a call was in flight; `stderr` has its last lines.",

@@ -1,8 +1,10 @@
 // docs/stateful-servers.md from the table of servers that are known to hold state.
 
 /** @type {import("./stateful-page.d.mts").statefulPage} */
-export function statefulPage(groups, { idleTimeoutMs, statefulIdleTimeoutMs }) {
-  return `${opening(idleTimeoutMs / 1_000, statefulIdleTimeoutMs / 3_600_000)}\n${groups.map(section).join("\n")}`;
+export function statefulPage({ groups, fileGroups }, { idleTimeoutMs, statefulIdleTimeoutMs }) {
+  const [seconds, hours] = [idleTimeoutMs / 1_000, statefulIdleTimeoutMs / 3_600_000];
+  const sections = (all) => all.map(section).join("\n");
+  return `${opening(seconds, hours)}\n${sections(groups)}\n${filesOpening}\n${sections(fileGroups)}`;
 }
 
 const opening = (idleSeconds, statefulHours) => `# Servers that hold state
@@ -30,6 +32,12 @@ one that the same program opens for the same principal. Requests without a sessi
 \`"stateful": true\` or \`false\` in a server's entry decides. Without it, a server that is started here counts as one when its command names one of the
 packages, images or programs below: through \`npx\`, \`bunx\`, \`pnpm dlx\`, \`npm exec\`, \`uvx\`, \`uv run\`, \`pipx run\`, \`python -m\`, \`docker run\` or
 \`podman run\`, with any version or tag; as \`node …/node_modules/PACKAGE/…\`; or directly. A remote server counts only when its entry says so.
+`;
+
+const filesOpening = `## Servers that keep files
+
+In a [cluster](scale.md#where-a-server-runs), these run where their files are (\`"files": "node"\`), unless the entry has another \`files\`. They are
+recognised as above.
 `;
 
 function section({ title, holds, npm, pypi, images, commands }) {

@@ -230,7 +230,14 @@ the data directory. Without a terminal and without --yes, it ends with code 2 wh
     words: 1,
     usage: "toolyard restart <server|instance> [options]",
     about: "Restarts a server in the running gateway, even one that failed too often.",
-    options: { ...common, ...elsewhere },
+    options: {
+      ...common,
+      ...elsewhere,
+      "files-at": {
+        word: "NODE",
+        about: "in a cluster, a server that keeps files: they are at that node by now, and it runs there",
+      },
+    },
   },
   stop: {
     words: 0,

@@ -99,6 +99,8 @@ export interface ClusterStore {
   claim(instance: string, mine: NodeKey, claim: ClaimOptions): Promise<Claimed>;
   /** The node that has an instance, or alone may have it. */
   whereIs(instance: string): Promise<Whereabouts>;
+  /** From now on that node has the files of the instance. */
+  giveFiles(instance: string, node: string): Promise<void>;
   /**
    * Gives back what was claimed; the heir alone may have it, while that is ready. Never rejects: `unknown` where the
    * database was asked and did not answer, so that another node may have it by now, or soon.
@@ -176,6 +178,8 @@ export interface Renewed {
 export interface ClaimOptions {
   /** Also from a node whose lease has run out. */
   readonly takesLapsed: boolean;
+  /** The node that has it first has it for good, until its files are given to another one. */
+  readonly keepsFiles: boolean;
 }
 
 export type Claimed =
@@ -185,6 +189,8 @@ export type Claimed =
 export interface Whereabouts {
   /** The node that has it, or that alone may have it next; undefined where there is none. */
   readonly node: NodeRow | undefined;
+  /** The name of the node that has its files; undefined where it keeps none there, or no node has run it. */
+  readonly home: string | undefined;
 }
 
 /** How an instance came from another node. */

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { runCommand } from "../harness/command.ts";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { askOwner } from "../harness/owner-door.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { get } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { isAlive } from "../processes/survivors.ts";
-import { callAt, effectsServer, startNodes, type Nodes } from "./nodes.ts";
+import { callAt, clusterKey, effectsServer, startNodes, type Nodes } from "./nodes.ts";
 
 const counting = { command: process.execPath, args: [effectsServer] };
 
@@ -59,6 +60,39 @@ describe.skipIf(hasNoPostgres)("where a server may run", () => {
     await expect(callAt(plain, "far:count")).rejects.toThrow(/NO_ROOM|NODE_SILENT|INSTANCE_MOVED/);
     await nodes.start("berlin", { cluster: { labels: { site: "berlin" } } });
     expect((await counted(plain, "far")).pid).not.toBe(pid);
+  });
+
+  test("a server that keeps files runs where it ran first, is refused while that node is away, and moves by an order", async () => {
+    nodes = await startNodes({ kept: { ...counting, files: "node" }, free: counting });
+    const one = await nodes.start("one");
+    const first = await counted(one, "kept");
+    const two = await nodes.start("two");
+    expect((await counted(two, "kept")).pid).toBe(first.pid);
+    // Drained, that node goes on with it; others get what keeps no files.
+    const free = await counted(one, "free");
+    const [oneData, twoData] = [one, two].map(({ directory }) => join(directory, "data"));
+    await askOwner(oneData as string, "POST", "/api/nodes/one/drain", {});
+    await until(async () => (await counted(two, "free")).pid !== free.pid);
+    expect((await callAt(two, "kept:count")).pid).toBe(first.pid);
+    await one.stop();
+    await expect(callAt(two, "kept:count")).rejects.toThrow(/FILES_ELSEWHERE.*the node one, which is away.*--files-at/);
+    const again = await nodes.start("one");
+    const second = await counted(two, "kept");
+    expect(second.pid).not.toBe(first.pid);
+    expect(await runnerOf(two, "kept")).toBe("one");
+    const place = ["--config", two.configFile, "--data-dir", twoData as string];
+    const env = { YARD_DATABASE: nodes.database, TOOLYARD_KEY: clusterKey };
+    const unknown = await runCommand(["restart", "kept", "--files-at", "three", ...place], env);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringContaining("no node of the cluster is called three"),
+    ]);
+    expect((await runCommand(["restart", "kept", "--files-at", "two", ...place], env)).code).toBe(0);
+    await until(async () => (await counted(again, "kept")).pid !== second.pid);
+    await until(async () => (await runnerOf(again, "kept")) === "two");
+    const { pid } = await callAt(again, "kept:count");
+    await again.stop();
+    expect((await callAt(two, "kept:count")).pid).toBe(pid);
   });
 });
 

@@ -200,6 +200,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     interactive: false,
     replicas: 1,
     exclusive: false,
+    files: undefined,
     place: { labels: {} },
     breaker: false,
     tools: noToolRules,

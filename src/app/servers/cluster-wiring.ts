@@ -210,7 +210,14 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
   });
   const life = { isStopping: false };
   const desk = createNodeDesk({
-    ...{ membership, clock, info, reach: reaching.reach, maxConnections: store.maxConnections },
+    ...{
+      membership,
+      clock,
+      info,
+      reach: reaching.reach,
+      maxConnections: store.maxConnections,
+      giveFiles: store.giveFiles,
+    },
     ...{ address: () => about.address, isStopping: () => life.isStopping },
     carryOut: carryOutBy(config, membership, placed),
   });
@@ -280,13 +287,15 @@ function createConfigHash(config: () => Config): () => string {
   return () => {
     const of = config();
     if (hashed?.of === of) return hashed.hash;
-    const servers = of.servers.map(({ slug, transport, roots, scope, tools, disabledReason, exclusive, place }) => {
-      const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
-      // What is not set is left out: releases that do not know it have the same hash.
-      const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
-      const placing = { exclusive: exclusive || undefined, labels };
-      return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
-    });
+    const servers = of.servers.map(
+      ({ slug, transport, roots, scope, tools, disabledReason, exclusive, place, files }) => {
+        const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
+        // What is not set is left out: releases that do not know it have the same hash.
+        const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
+        const placing = { exclusive: exclusive || undefined, labels, files };
+        return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
+      },
+    );
     const text = canonicalJson({ servers, policy: of.settings.policy });
     hashed = { of, hash: createHash("sha256").update(text, "utf8").digest("hex") };
     return hashed.hash;

@@ -1,4 +1,5 @@
 import { toSlug } from "../../config/words/slug.ts";
+import type { giveFiles } from "../../operations/gateway/node-operations.ts";
 import type { restartOne } from "../../operations/servers/instance-operations.ts";
 import { abortAfter, sleep } from "../../kernel/runtime/abort.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
@@ -21,7 +22,7 @@ import { describeGateway, findGateway } from "../gateway/running-gateways.ts";
 import { toLocalOrigin } from "../../kernel/text/host-addresses.ts";
 import type { makeDashboardLink } from "../../operations/gateway/database-operations.ts";
 import { openBrowser } from "../../operations/machine/surroundings/own-command.ts";
-import { isOn } from "../../config/given.ts";
+import { isOn, textOption } from "../../config/given.ts";
 import type { GatewayHolder } from "../../store/gateway-holder.ts";
 import { toClockText, toInstanceText } from "../terminal/record-cells.ts";
 import { statusText, toStatusLines } from "../terminal/status-text.ts";
@@ -42,7 +43,10 @@ export async function restart(context: CommandContext): Promise<number> {
       hint: "`toolyard status` lists them.",
     });
   const waiting = showWaiting(`waiting for ${plainText(name)} to start`, process.stderr);
+  const node = textOption(context, "files-at");
   const restartOf = async (id: string): Promise<void> => {
+    if (node !== undefined)
+      await gateway.ask<typeof giveFiles>("POST /api/instances/{id}/files", { params: { id }, body: { node } });
     await gateway.ask<typeof restartOne>("POST /api/instances/{id}/restart", { params: { id } });
   };
   await Promise.all(chosen.map(async ({ instance }) => await restartOf(instance))).finally(waiting.end);

@@ -29,6 +29,8 @@ export interface NodeDesk {
    * DRAINING where that node is being stopped.
    */
   order(id: string, order: NodeOrder): Promise<SeenNode>;
+  /** That node has the files of the instance from now on, and alone runs it. Rejects with NODE_UNKNOWN. */
+  giveFiles(instance: string, node: string): Promise<void>;
   /** How many connections the database takes. Rejects while it is away. */
   maxConnections(): Promise<number>;
   /** Does what another node asks for. */
@@ -48,6 +50,7 @@ export interface NodeDeskDeps {
   readonly carryOut: (order: NodeOrder) => void;
   readonly isStopping: () => boolean;
   readonly maxConnections: NodeDesk["maxConnections"];
+  readonly giveFiles: NodeDesk["giveFiles"];
 }
 
 /** A node that takes longer to say yes has something else to do. */
@@ -110,6 +113,9 @@ export function createNodeDesk(deps: NodeDeskDeps): NodeDesk {
       if (id !== membership.me.id) return { ...see(node), state: await ask(node, order) };
       if ("refused" in take(order)) throw stopping(id);
       return see(node);
+    },
+    async giveFiles(instance, id) {
+      await deps.giveFiles(instance, find(id).id);
     },
     maxConnections: deps.maxConnections,
     take,

@@ -35,9 +35,14 @@ test("an heir is the newest of those that may run it, and there may be none", ()
 
 test("instances are divided among the nodes that may run them", () => {
   const server = asking({ gpu: "yes" });
-  const hosts = Array.from({ length: 40 }, (_, nth) => hostOf(membership, clock, { instance: `i${nth}`, server })?.id);
+  const hosts = Array.from(
+    { length: 40 },
+    (_, nth) => hostOf(membership, clock, { instance: `i${nth}`, server, home: undefined })?.id,
+  );
   expect(new Set(hosts)).toEqual(new Set(["old", "new"]));
-  expect(hostOf(membership, clock, { instance: "i", server: asking({ site: "rome" }) })).toBeUndefined();
+  expect(
+    hostOf(membership, clock, { instance: "i", server: asking({ site: "rome" }), home: undefined }),
+  ).toBeUndefined();
 });
 
 test("which labels are asked for and which there are is told, of ten nodes at most", () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../../config/config.ts";
+import { hasProcess } from "../../config/entry/transports.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
 
@@ -15,19 +16,26 @@ export function isChoosy({ place }: Pick<ServerConfig, "place">): boolean {
   return Object.keys(place.labels).length > 0;
 }
 
+/** Whether it runs only where its files are. */
+export function keepsFiles({ files, transport }: Pick<ServerConfig, "files" | "transport">): boolean {
+  return files === "node" && hasProcess(transport);
+}
+
 /** Who gets what this node gives up: of those that may run it, the node that began last, as it stays for longest. */
 export function heirOf(membership: Membership, clock: Clock, server?: ServerConfig): KnownNode | undefined {
-  return otherNodes(membership, clock, server)[0];
+  return server !== undefined && keepsFiles(server) ? undefined : otherNodes(membership, clock, server)[0];
 }
 
 /** The other node that is asked to run it: all nodes choose the same one, and another one for another instance. */
 export function hostOf(
   membership: Membership,
   clock: Clock,
-  wanted: { readonly instance: string; readonly server: ServerConfig },
+  wanted: { readonly instance: string; readonly server: ServerConfig; readonly home: string | undefined },
 ): KnownNode | undefined {
-  const fit = otherNodes(membership, clock, wanted.server).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return fit[createHash("sha256").update(wanted.instance).digest().readUInt32BE(0) % fit.length];
+  const { instance, home, server } = wanted;
+  const fit = otherNodes(membership, clock, server).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  if (home !== undefined) return fit.find(({ id }) => id === home);
+  return fit[createHash("sha256").update(instance).digest().readUInt32BE(0) % fit.length];
 }
 
 /** The other nodes that are ready and may run it, the newest one first. */
@@ -39,6 +47,12 @@ function otherNodes(membership: Membership, clock: Clock, server?: ServerConfig)
     .nodes()
     .filter((node) => node.id !== id && node.state === "ready" && node.leasedUntilMs > nowMs && isFit(node))
     .toSorted((a, b) => b.epoch - a.epoch);
+}
+
+/** Where its files are, and why that node does not run it, for people. */
+export function toFilesText(home: string, nodes: readonly KnownNode[]): string {
+  const state = nodes.find(({ id }) => id === home)?.state;
+  return `its files are at the node ${home}, which is ${state === "draining" ? "drained" : "away"}`;
 }
 
 /** Which labels are asked for, and what the nodes have, for people. */

@@ -15,7 +15,7 @@ import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
 import type { PeerClient } from "../peers/peer-client.ts";
 import { Unreachable } from "../peers/peer-links.ts";
-import { heirOf, hostOf, isChoosy, mayRun, toRoomText } from "./place-rules.ts";
+import { heirOf, hostOf, isChoosy, keepsFiles, mayRun, toFilesText, toRoomText } from "./place-rules.ts";
 
 /** Where an instance runs. */
 export type Place =
@@ -27,7 +27,7 @@ export type Place =
 export interface Placement {
   /**
    * Takes the instance for this node, or finds the node that has it. Waits for the lease of one that is silent, for ten
-   * seconds at most. Rejects with NODE_FENCED, NODE_SILENT or NO_ROOM.
+   * seconds at most. Rejects with NODE_FENCED, NODE_SILENT, NO_ROOM or FILES_ELSEWHERE.
    */
   place(wanted: WantedPlace, signal: AbortSignal): Promise<Place>;
 }
@@ -60,26 +60,31 @@ export function createPlacement(deps: PlacementDeps): Placement {
   const { store, membership, clock, reach, kept } = deps;
 
   /** A node that may not run it asks only where it is; what it has all the same is its own. */
-  async function claimOr({ instance, server }: WantedPlace, me: NodeKey, options: ClaimOptions): Promise<Claimed> {
+  async function claimOr(
+    { instance, server }: WantedPlace,
+    me: NodeKey,
+    options: Pick<ClaimOptions, "takesLapsed">,
+  ): Promise<Claimed> {
     if (!mayRun(server, deps.labels)) {
-      const { node } = await store.whereIs(instance);
-      if (node?.id !== me.id || node.epoch !== me.epoch) return { kind: "taken", node };
+      const found = await store.whereIs(instance);
+      if (found.node?.id !== me.id || found.node.epoch !== me.epoch) return { kind: "taken", ...found };
     }
-    return await store.claim(instance, me, options);
+    return await store.claim(instance, me, { ...options, keepsFiles: keepsFiles(server) });
   }
 
   /** The node that has it; where there is none, and this one may not start it, another one that may. */
-  function nodeToAsk({ node }: Whereabouts, { instance, server }: WantedPlace): NodeRow | KnownNode | undefined {
-    if (mayRun(server, deps.labels))
+  function nodeToAsk({ node, home }: Whereabouts, { instance, server }: WantedPlace): NodeRow | KnownNode | undefined {
+    if (mayRun(server, deps.labels) && homeOf(server, home) === undefined)
       return node ?? (membership.isDraining ? heirOf(membership, clock, server) : undefined);
     // One that lives no more is found out by those that may run it.
     const isThere = node !== undefined && node.state !== "dead" && node.leftMs > 0;
-    return isThere ? node : hostOf(membership, clock, { instance, server });
+    return isThere ? node : hostOf(membership, clock, { instance, server, home: homeOf(server, home) });
   }
 
   /** A node that has the labels, or had them of late, may be back in a moment. */
-  function nowhere({ server }: WantedPlace): Wait {
+  function nowhere({ server }: WantedPlace, { home }: Whereabouts): Wait {
     const nodes = membership.nodes();
+    if (homeOf(server, home) !== undefined) return { why: toFilesText(home ?? "", nodes), code: "FILES_ELSEWHERE" };
     if (!isChoosy(server)) return { why: "no node answers for it yet", code: "NODE_SILENT" };
     const isFinal = !nodes.some(({ info }) => mayRun(server, info.labels));
     return { why: toRoomText(server, nodes), code: "NO_ROOM", isFinal };
@@ -102,7 +107,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
         : fenced;
     }
     const node = nodeToAsk(found, wanted);
-    if (node === undefined) return nowhere(wanted);
+    if (node === undefined) return nowhere(wanted, found);
     try {
       return { kind: "far", node: node.id, client: await reach(node) };
     } catch (error) {
@@ -130,10 +135,15 @@ export function createPlacement(deps: PlacementDeps): Placement {
   };
 }
 
+/** The node that has the files of a server that keeps some. */
+function homeOf(server: ServerConfig, home: string | undefined): string | undefined {
+  return keepsFiles(server) ? home : undefined;
+}
+
 /** Why it has to be tried again. */
 interface Wait {
   readonly why: string;
-  readonly code: "NODE_FENCED" | "NODE_SILENT" | "NO_ROOM";
+  readonly code: "NODE_FENCED" | "NODE_SILENT" | "NO_ROOM" | "FILES_ELSEWHERE";
   readonly isGone?: boolean;
   /** There is no use in waiting. */
   readonly isFinal?: boolean;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { filledText } from "../file/check.ts";
 import { breakerRow } from "../rows/instance-rows.ts";
-import { boolean, inherited, number, group, other } from "../rows/setting-row.ts";
+import { boolean, choice, inherited, number, group, other } from "../rows/setting-row.ts";
 
 /** More are a mistake: as many processes of 100 MB fill a machine. */
 const mostReplicas = 64;
@@ -67,6 +67,16 @@ export const placeFields = {
       "in a cluster, whether its process ends when its node cannot renew its lease, even while the database is away " +
       "for all nodes; for a server that must never run twice",
     reason: "while no node reaches the database none can take over, so that others go on",
+  }),
+  files: choice({
+    choices: ["none", "node", "shared"],
+    fallback: undefined,
+    fallbackText: "`node` for [servers that are known to keep files](stateful-servers.md#servers-that-keep-files)",
+    about:
+      "in a cluster, the files of its process: none that it needs again, those of the node that ran it first, where " +
+      "it then always runs, or a volume that all nodes have",
+    reason: "a server that keeps files and starts at another node finds other files there",
+    example: "node",
   }),
   place: group("where the server runs in a cluster; without one it changes nothing", {
     labels: labelsRow("labels that a node must have, in its `cluster.labels`, to run it; others pass its calls on", {

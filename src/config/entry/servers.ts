@@ -14,7 +14,7 @@ import {
 import type { Document } from "../file/document.ts";
 import type { Refill } from "./entry-variables.ts";
 import { hashTransport } from "../file/hash.ts";
-import { isKnownStateful } from "./stateful-servers.ts";
+import { isKnownStateful, isKnownToKeepFiles } from "./stateful-servers.ts";
 import { readEntry, type EntrySource } from "./read-entry.ts";
 import { resolveRows } from "../rows/row-reading.ts";
 import { toSandboxRules } from "./sandbox-entry.ts";
@@ -147,6 +147,7 @@ function toServer(
     maxCallTimeoutMs: Math.max(callTimeoutMs, entry.maxCallTimeoutMs ?? inherited.maxCallTimeoutMs),
     ...toIdleRules(entry, stateful, inherited),
     ...resolveRows(plainFields, [entry], source.facts),
+    files: entry.files ?? (isKnownToKeepFiles(transport) ? "node" : undefined),
     requestLogging: toRequestLogging(entry),
     breaker: entry.breaker ?? (inherited.breaker || isSeveral(entry)),
     tools: toToolRules(entry),

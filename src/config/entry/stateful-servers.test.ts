@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isKnownStateful, statefulServers } from "./stateful-servers.ts";
+import { fileServers, isKnownStateful, isKnownToKeepFiles, statefulServers } from "./stateful-servers.ts";
 
 const holdsState = (...[command = "", ...args]: string[]): boolean =>
   isKnownStateful({ kind: "stdio", command, args, env: {}, cwd: "/" });
@@ -71,4 +71,16 @@ test("every name of the table is recognised in the usual way of starting it", ()
   for (const group of statefulServers)
     for (const from of ["npm", "pypi", "images", "commands"] as const)
       for (const name of group[from]) expect(holdsState(...usual[from], name), `${from} ${name}`).toBe(true);
+});
+
+test("a server that is known to keep files has them at a node, unless its entry says otherwise", () => {
+  const usual = { npm: ["npx", "-y"], pypi: ["uvx"], images: ["docker", "run", "-i", "--rm"], commands: [] };
+  for (const group of fileServers)
+    for (const from of ["npm", "pypi", "images", "commands"] as const)
+      for (const name of group[from]) {
+        const [command = "", ...args] = [...usual[from], name];
+        expect(isKnownToKeepFiles({ kind: "stdio", command, args }), `${from} ${name}`).toBe(true);
+      }
+  expect(isKnownToKeepFiles({ kind: "stdio", command: "npx", args: ["@playwright/mcp"] })).toBe(false);
+  expect(isKnownToKeepFiles({ kind: "http" })).toBe(false);
 });

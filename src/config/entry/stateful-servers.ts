@@ -2,6 +2,8 @@ import type { HttpTransport, StdioTransport, Transport } from "../config.ts";
 import { launchedBy } from "./launched-server.ts";
 import { hasProcess } from "./transports.ts";
 
+type Starter = Transport | Pick<StdioTransport, "kind" | "command" | "args"> | Pick<HttpTransport, "kind">;
+
 /** Servers of one kind, and the state that is lost when their process ends. */
 export interface StatefulGroup {
   readonly title: string;
@@ -176,14 +178,57 @@ export const statefulServers: readonly StatefulGroup[] = [
 ];
 
 /**
+ * Servers that are known to keep files where they run: an entry that starts one of them has `files: "node"` unless it
+ * says otherwise. Like the table above in all else.
+ */
+export const fileServers: readonly StatefulGroup[] = [
+  {
+    title: "Files and folders",
+    holds: "the folders of the machine where they run",
+    npm: [
+      "@modelcontextprotocol/server-filesystem",
+      "@wonderwhy-er/desktop-commander",
+      "@cyanheads/git-mcp-server",
+      "@negokaz/excel-mcp-server",
+    ],
+    pypi: ["mcp-server-git", "excel-mcp-server", "office-word-mcp-server", "office-powerpoint-mcp-server"],
+    images: [],
+    commands: ["mcp-server-filesystem", "mcp-server-git"],
+  },
+  {
+    title: "Memories in a file",
+    holds: "what they were told to remember",
+    npm: ["@modelcontextprotocol/server-memory", "@allpepper/memory-bank-mcp"],
+    pypi: ["basic-memory"],
+    images: [],
+    commands: ["mcp-server-memory"],
+  },
+  {
+    title: "Databases in a file",
+    holds: "a database of their own",
+    npm: ["mcp-sqlite", "mcp-server-sqlite-npx"],
+    pypi: ["mcp-server-sqlite", "mcp-sqlite", "mcp-server-duckdb"],
+    images: [],
+    commands: ["mcp-server-sqlite"],
+  },
+];
+
+/**
  * Whether this starts one of the servers that are known to hold state. Never true for a remote server, because the
  * gateway does not start it.
  */
-export function isKnownStateful(
-  transport: Transport | Pick<StdioTransport, "kind" | "command" | "args"> | Pick<HttpTransport, "kind">,
-): boolean {
+export function isKnownStateful(transport: Starter): boolean {
+  return startsOneOf(statefulServers, transport);
+}
+
+/** Whether this starts one of the servers that are known to keep files. Never true for a remote server. */
+export function isKnownToKeepFiles(transport: Starter): boolean {
+  return startsOneOf(fileServers, transport);
+}
+
+function startsOneOf(table: readonly StatefulGroup[], transport: Starter): boolean {
   if (!hasProcess(transport)) return false;
   return launchedBy(transport.command, transport.args).some(({ from, name }) =>
-    statefulServers.some((group) => group[from].includes(name)),
+    table.some((group) => group[from].includes(name)),
   );
 }

@@ -49,6 +49,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     interactive: false,
     replicas: 1,
     exclusive: false,
+    files: undefined,
     place: { labels: {} },
     breaker: false,
     tools: noToolRules,

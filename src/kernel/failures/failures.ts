@@ -441,6 +441,12 @@ export const failures = {
     retry: true,
     hint: "Start a node with these labels (`toolyard.cluster.labels`), or change `place.labels` of the server's entry.",
   },
+  FILES_ELSEWHERE: {
+    http: 503,
+    rpc: -31202,
+    retry: true,
+    hint: "Start that node again. Where its files were copied, or are lost: `toolyard restart NAME --files-at NODE`.",
+  },
   UPSTREAM_PROTOCOL: {
     http: 502,
     rpc: -31052,

@@ -5,6 +5,7 @@ import { gatewayAdmin, gatewayReading } from "../../engine/policy/rights.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import { operation, type Operation } from "../operation.ts";
 import { requireOwner } from "../request/manager.ts";
+import { findOwnInstance } from "../servers/own-instance.ts";
 import { answers } from "../responses.ts";
 import * as schemas from "../schemas.ts";
 import type { Services } from "../services.ts";
@@ -103,5 +104,26 @@ function orderNode<Name extends NodeOrder>(name: Name, { summary, description }:
 export const drainNode = orderNode("drain", orders[0]);
 export const resumeNode = orderNode("resume", orders[1]);
 
+export const giveFiles = operation({
+  route: "POST /api/instances/{id}/files",
+  right: gatewayAdmin,
+  params: z.object({ id: schemas.name }),
+  id: "giveFiles",
+  tag,
+  summary: "Say which node has the files of an instance",
+  description: "Of a server with `files` `node`, which runs only there. It moves with its next start.",
+  body: z.object({ node: schemas.name }).meta({ id: "FilesAt" }),
+  responses: answers(z.object({ node: z.string() }).meta({ id: "FilesGiven" }), "The node.", [404, 409, 415, 503]),
+  async run(services, request) {
+    requireOwner(services, request);
+    const desk = requireNodes(services);
+    const { id } = findOwnInstance(services, request.principal, request.params.id);
+    const { node } = request.body;
+    await noteUpkeep(services, request, "server.files", id);
+    await desk.giveFiles(id, node);
+    return { node };
+  },
+});
+
 /** The nodes of a cluster, for those who run it. */
-export const nodeOperations: readonly Operation[] = [listNodes, drainNode, resumeNode];
+export const nodeOperations: readonly Operation[] = [listNodes, drainNode, resumeNode, giveFiles];

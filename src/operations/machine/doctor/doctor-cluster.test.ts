@@ -1,6 +1,8 @@
 import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { checkCluster } from "./doctor-cluster.ts";
+import type { Config } from "../../../config/config.ts";
+import { fakeServer } from "../../../../test/harness/fake-server.ts";
+import { checkCluster, checkClusterFiles } from "./doctor-cluster.ts";
 
 const never = new AbortController().signal;
 
@@ -19,4 +21,17 @@ test("too few connections, and nodes that differ, are found; what is dead is not
   expect(await kinds(null)).toEqual([cluster, differs]);
   expect(await kinds(41)).toEqual([cluster, differs, "warn: PostgreSQL takes 41 connections, and 2 nodes may need 42"]);
   server.close();
+});
+
+test("servers of which it is not known whether they keep files are named, of a node alone", () => {
+  const servers = [
+    fakeServer({ key: "said", files: "none" }),
+    fakeServer({ key: "off", disabledReason: "off" }),
+    fakeServer({ key: "remote", transport: { kind: "http", url: "http://a", headers: {} } }),
+    ...Array.from({ length: 12 }, (_, nth) => fakeServer({ key: `s${nth}` })),
+  ];
+  const found = (cluster: object | undefined) =>
+    checkClusterFiles({ servers, settings: { cluster } } as unknown as Config).map(({ what }) => what);
+  expect(found(undefined)).toEqual([]);
+  expect(found({})).toEqual([expect.stringMatching(/not known of s0, s1, .*, s9 and 2 more: they start at any node/)]);
 });

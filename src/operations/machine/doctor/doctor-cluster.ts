@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import type { Config } from "../../../config/config.ts";
+import { hasProcess } from "../../../config/entry/transports.ts";
 import { plainText } from "../../../kernel/text/plain-text.ts";
 import type { Surroundings } from "../surroundings/surroundings.ts";
 import { broken, doubtful, fine, type Finding, type SeenCluster } from "./doctor-finding.ts";
@@ -20,6 +21,26 @@ export function checkClusterKey({ settings }: Config, env: Surroundings["env"]):
     ),
   ];
 }
+
+/** Servers of a node that start anywhere, although it is not known whether they keep files. */
+export function checkClusterFiles({ settings, servers }: Config): readonly Finding[] {
+  if (settings.cluster === undefined) return [];
+  const unknown = servers.filter(
+    ({ transport, files, disabledReason }) =>
+      hasProcess(transport) && files === undefined && disabledReason === undefined,
+  );
+  if (unknown.length === 0) return [];
+  const names = unknown.slice(0, mostNamed).map(({ key }) => plainText(key));
+  const more = unknown.length > mostNamed ? ` and ${unknown.length - mostNamed} more` : "";
+  return [
+    doubtful(
+      `whether they keep files is not known of ${names.join(", ")}${more}: they start at any node of the cluster`,
+      'Set "files" in their entries: "none", "shared" for a volume that all nodes have, or "node".',
+    ),
+  ];
+}
+
+const mostNamed = 10;
 
 /** Nodes that differ, that cannot be reached from here, and a database that takes too few connections. */
 export async function checkCluster(cluster: SeenCluster, signal: AbortSignal): Promise<readonly Finding[]> {

@@ -8,7 +8,7 @@ import type { ClientsAsk } from "./doctor-clients.ts";
 import { broken, doubtful, type Finding, fine, type SeenGateway } from "./doctor-finding.ts";
 import { checkClock, checkNode, checkPort, checkSandbox } from "./doctor-machine.ts";
 import { checkAddress, checkCommands, checkEntries, fromStatus } from "./doctor-servers.ts";
-import { checkCluster, checkClusterKey } from "./doctor-cluster.ts";
+import { checkCluster, checkClusterFiles, checkClusterKey } from "./doctor-cluster.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { checkOtherUsers } from "./machine-users.ts";
 import { mkdtemp, rm, stat, statfs, writeFile } from "node:fs/promises";
@@ -74,7 +74,7 @@ async function examineRest(asked: Examined, config: Config): Promise<void> {
   const { place, tell, signal, during } = asked;
   const dataDir = dataDirectoryOf(config, place);
   tell(...(await checkDataDirectory(dataDir)));
-  tell(...checkClusterKey(config, place.env));
+  tell(...checkClusterKey(config, place.env), ...checkClusterFiles(config));
   const gateway = await asked.gateway();
   if (gateway === undefined) tell(await checkPort(config), ...((await asked.unserved?.(config)) ?? []));
   const others = await checkOtherUsers(config);

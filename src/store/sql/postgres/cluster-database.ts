@@ -21,7 +21,11 @@ const setup = `
   create table if not exists ${schema}.owners (
     instance text primary key, node text, node_epoch bigint, epoch bigint not null, heir text,
     at timestamptz not null default now());
-  create index if not exists owners_by_node on ${schema}.owners (node);`;
+  create index if not exists owners_by_node on ${schema}.owners (node);
+  create table if not exists ${schema}.homes (
+    instance text primary key, node text not null, at timestamptz not null default now());`;
+/** What the last step made: the steps are repeated where it is not there. Each only adds, and is left out by others. */
+const lastMade = "homes";
 
 const nodeColumns = `n.id, n.epoch::float8 as epoch, n.address, n.state, n.info,
   (extract(epoch from n.until - clock_timestamp()) * 1000)::float8 as "leftMs"`;
@@ -39,6 +43,7 @@ const claimSql = `
   select $1, $2, $3, 1 where exists (
     select 1 from ${schema}.nodes n
     where n.id = $2 and n.epoch = $3::bigint and n.state = 'ready' and n.until > clock_timestamp())
+    and not ($5::boolean and exists (select 1 from ${schema}.homes h where h.instance = $1 and h.node <> $2))
   on conflict (instance) do update
     set node = excluded.node, node_epoch = excluded.node_epoch, epoch = o.epoch + 1, heir = null, at = now()
   where o.node = $2 and o.node_epoch = $3::bigint
@@ -48,12 +53,15 @@ const claimSql = `
       select 1 from ${schema}.nodes n
       where n.id = o.heir and n.state = 'ready' and n.until > clock_timestamp()))
   returning o.epoch::float8 as epoch)
+  , kept as (insert into ${schema}.homes (instance, node) select $1, $2 from claimed where $5::boolean
+    on conflict (instance) do nothing)
   select claimed.epoch, before.node as "from", before.heir, before.lives from claimed left join before on true`;
 
 const ownerSql = `
-  select ${nodeColumns} from ${schema}.owners o
-  join ${schema}.nodes n on n.id = coalesce(o.node, o.heir) and (o.node is null or n.epoch = o.node_epoch)
-  where o.instance = $1`;
+  select ${nodeColumns}, h.node as home from (select $1::text as instance) i
+  left join ${schema}.homes h on h.instance = i.instance
+  left join ${schema}.owners o on o.instance = i.instance
+  left join ${schema}.nodes n on n.id = coalesce(o.node, o.heir) and (o.node is null or n.epoch = o.node_epoch)`;
 
 /** Opens two connections to the database for leases and claims; with longer statements than a lease has time for. */
 export function openClusterDatabase(
@@ -107,20 +115,28 @@ export function openClusterDatabase(
 }
 
 /** The table of who runs what. */
-function openOwners(pool: Pool): Pick<ClusterStore, "claim" | "whereIs" | "release" | "owned"> {
+function openOwners(pool: Pool): Pick<ClusterStore, "claim" | "whereIs" | "giveFiles" | "release" | "owned"> {
   async function whereIs(instance: string): Promise<Whereabouts> {
-    const { rows } = await pool.query<NodeRow>(ownerSql, [instance]);
-    return { node: rows[0] };
+    const { rows } = await pool.query<NodeRow & { id: string | null; home: string | null }>(ownerSql, [instance]);
+    const { home = null, ...node } = rows[0] ?? { id: null };
+    return { node: node.id === null ? undefined : (node as NodeRow), home: home ?? undefined };
   }
 
   return {
-    async claim(instance, { id, epoch }, { takesLapsed }): Promise<Claimed> {
-      const claimed = await pool.query<ClaimedRow>(claimSql, [instance, id, epoch, takesLapsed]);
+    async claim(instance, { id, epoch }, { takesLapsed, keepsFiles }): Promise<Claimed> {
+      const claimed = await pool.query<ClaimedRow>(claimSql, [instance, id, epoch, takesLapsed, keepsFiles]);
       const [mine] = claimed.rows;
       if (mine !== undefined) return { kind: "mine", epoch: mine.epoch, ...takenBy(id, mine) };
       return { kind: "taken", ...(await whereIs(instance)) };
     },
     whereIs,
+    async giveFiles(instance, node) {
+      await pool.query(
+        `insert into ${schema}.homes as h (instance, node) values ($1, $2)
+         on conflict (instance) do update set node = excluded.node, at = now()`,
+        [instance, node],
+      );
+    },
     async release({ instance, node, epoch }, heir) {
       const client = await pool.connect().catch(() => undefined);
       if (client === undefined) return "unasked";
@@ -169,7 +185,7 @@ async function setUp(pool: Pool): Promise<void> {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
     const { rows } = await client.query<{ found: string | null }>("select to_regclass($1)::text as found", [
-      `${schema}.owners_by_node`,
+      `${schema}.${lastMade}`,
     ]);
     if (rows[0]?.found === null) await client.query(setup);
     await client.query(`delete from ${schema}.nodes where until < now() - interval '${keptNodes}'`);
