@@ -99,6 +99,10 @@ export interface ClusterStore {
   claim(instance: string, mine: NodeKey, claim: ClaimOptions): Promise<Claimed>;
   /** The node that has an instance, or alone may have it. */
   whereIs(instance: string): Promise<Whereabouts>;
+  /** Notes that a node has calls for what `owner` runs, and cannot reach it. */
+  want(instance: string, owner: NodeKey, by: NodeKey): Promise<void>;
+  /** Notes that the node gets what it wanted. Resolves to false where it was handed over less than a minute ago. */
+  grant(want: Want): Promise<boolean>;
   /** From now on that node has the files of the instance. */
   giveFiles(instance: string, node: string): Promise<void>;
   /**
@@ -173,10 +177,21 @@ export interface Renewed {
   /** How many instances the database says are this node's. */
   readonly owned: number;
   readonly nodes: readonly NodeRow[];
+  /** Of this node's instances, those that another node has asked for of late: a few. */
+  readonly wanted: readonly Want[];
+}
+
+/** A node that holds its lease has calls for an instance, and cannot reach the node that runs it. */
+export interface Want {
+  readonly instance: string;
+  /** The name of the node that wants it. */
+  readonly node: string;
+  /** For how long, again and again. */
+  readonly forMs: number;
 }
 
 export interface ClaimOptions {
-  /** Also from a node whose lease has run out. */
+  /** Also from a node whose lease has run out, and what an heir has not taken. */
   readonly takesLapsed: boolean;
   /** The node that has it first has it for good, until its files are given to another one. */
   readonly keepsFiles: boolean;

@@ -4,7 +4,9 @@ import { runCommand } from "../harness/command.ts";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { askOwner } from "../harness/owner-door.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
+import { freePort } from "../harness/free-port.ts";
 import { get } from "../harness/rest.ts";
+import { startSwitchProxy, type SwitchProxy } from "../harness/switch-proxy.ts";
 import { until } from "../harness/until.ts";
 import { isAlive } from "../processes/survivors.ts";
 import { callAt, clusterKey, effectsServer, startNodes, type Nodes } from "./nodes.ts";
@@ -94,7 +96,44 @@ describe.skipIf(hasNoPostgres)("where a server may run", () => {
     await again.stop();
     expect((await callAt(two, "kept:count")).pid).toBe(pid);
   });
+
+  test("two nodes that cannot reach each other, and hold their leases: the one with calls gets the server, once", async () => {
+    nodes = await startNodes({ it: counting });
+    await using links = await createLinks();
+    const [one, two] = [await nodes.start("one", await links.next()), await nodes.start("two", await links.next())];
+    const first = await counted(one, "it");
+    expect((await counted(two, "it")).pid).toBe(first.pid);
+    links.cut();
+    const moved = await counted(two, "it");
+    expect(moved).toMatchObject({ count: 1 });
+    expect(moved.pid).not.toBe(first.pid);
+    expect(isAlive(first.pid)).toBe(false);
+    // It is not thrown back at once.
+    await expect(callAt(one, "it:count")).rejects.toThrow(/NODE_SILENT/);
+    await expect(callAt(one, "it:count")).rejects.toThrow(/NODE_SILENT/);
+    expect(await callAt(two, "it:count")).toEqual({ count: 2, pid: moved.pid });
+    for (const { url } of [one, two]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    links.mend();
+    expect((await counted(one, "it")).pid).toBe(moved.pid);
+  });
 });
+
+/** Links between nodes that can be cut: each node tells the others the address of one. */
+async function createLinks() {
+  const all: SwitchProxy[] = [];
+  return {
+    async next(): Promise<{ readonly cluster: object }> {
+      const port = await freePort();
+      const link = await startSwitchProxy(port);
+      all.push(link);
+      return { cluster: { leaseMs: 3_000, listen: `127.0.0.1:${port}`, advertise: `127.0.0.1:${link.port}` } };
+    },
+    cut: () => all.forEach((link) => link.cut()),
+    mend: () => all.forEach((link) => link.mend()),
+    [Symbol.asyncDispose]: async () =>
+      void (await Promise.all(all.map(async (link) => await link[Symbol.asyncDispose]()))),
+  };
+}
 
 /** The node that runs a server's instance, as that gateway says. */
 async function runnerOf({ url }: RunningGateway, name: string): Promise<string | null> {

@@ -12,6 +12,7 @@ import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts"
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { heirOf } from "../../cluster/placement/place-rules.ts";
+import { createWants } from "../../cluster/placement/wants.ts";
 import { createPlacement } from "../../cluster/placement/placement.ts";
 import type {
   ClientNote,
@@ -168,11 +169,12 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
   const membership: Membership = createMembership({
     ...{ store, clock, log, leaseMs, info, id: about.id, address: () => about.address },
     areAllCutOff: async (others) => await areCutOff(others, reaching.reach, leaseMs),
-    onRenewed(owned) {
+    onRenewed({ owned, wanted }) {
       greet();
       reaching.leave(membership.nodes());
       teller.seen(membership.nodes());
       placed.tidy();
+      giveUp(wanted);
       if (owned < placed.size) void placedOf(store, membership, placed);
     },
   });
@@ -207,6 +209,10 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
     ...{ store, membership, placement, clock, host },
     ...{ openHere: deps.openHere, ownerOf: deps.ownerOf },
     onTaken: teller.taken,
+  });
+  const giveUp = createWants({
+    ...{ store, membership, placed, clock, leaseMs, reach: reaching.reach },
+    drainMs: () => config().settings.instances.drainTimeoutMs,
   });
   const life = { isStopping: false };
   const desk = createNodeDesk({

@@ -23,7 +23,7 @@ function create(others: readonly NodeRow[] = []) {
     renew: async () =>
       await new Promise<Renewed>((resolve, reject) =>
         renewals.push({
-          answer: (renewed = { isMine: true, owned: 0, nodes: others }) => resolve(renewed),
+          answer: (renewed = { isMine: true, owned: 0, nodes: others, wanted: [] }) => resolve(renewed),
           fail: () => reject(new Error("away")),
         }),
       ),

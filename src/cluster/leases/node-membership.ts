@@ -1,4 +1,4 @@
-import type { ClusterStore, NodeInfo, NodeKey, NodeRow, NodeState } from "../../store/shared.ts";
+import type { ClusterStore, NodeInfo, NodeKey, NodeRow, NodeState, Renewed } from "../../store/shared.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 
@@ -47,8 +47,8 @@ export interface MembershipDeps {
   readonly info: () => NodeInfo;
   /** Whether every other node that has a lease answers, and none of them reaches the database. */
   readonly areAllCutOff: (others: readonly KnownNode[]) => Promise<boolean>;
-  /** The lease was renewed: how the others are, and how many instances the database says are this node's. */
-  readonly onRenewed: (owned: number) => void;
+  /** The lease was renewed: how many instances the database says are this node's, and which of them others want. */
+  readonly onRenewed: (renewed: Pick<Renewed, "owned" | "wanted">) => void;
 }
 
 /** A node stops serving this long before its lease ends by the database's clock. */
@@ -129,13 +129,13 @@ function createLives(deps: MembershipDeps, stateOf: () => NodeState, onLost: () 
     async renew() {
       if (!hasLife) await join();
       const sentMs = clock.monotonic();
-      const { isMine, owned, nodes: rows } = await store.renew({ id, epoch }, about());
+      const { isMine, nodes: rows, ...renewed } = await store.renew({ id, epoch }, about());
       // The lease ran out before the answer came: what was owned has ended, and another life begins.
       if (!hasLife) return;
       if (!isMine) return lose("another life of it has begun, or it was found dead");
       extend(sentMs);
       nodes = rows.map(({ leftMs, ...node }) => ({ ...node, leasedUntilMs: reachedAtMs + leftMs }));
-      deps.onRenewed(owned);
+      deps.onRenewed(renewed);
     },
     lose,
   };

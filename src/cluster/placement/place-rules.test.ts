@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createManualClock } from "../../../test/harness/manual-clock.ts";
 import { fakeServer } from "../../../test/harness/fake-server.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
-import { heirOf, hostOf, mayRun, toRoomText } from "./place-rules.ts";
+import { heirOf, hostOf, mayLeave, mayRun, toRoomText } from "./place-rules.ts";
 
 const info = { version: "1", startedAtMs: 0, config: "", key: "", instances: 0 };
 const node = (id: string, epoch: number, labels?: Readonly<Record<string, string>>, state = "ready"): KnownNode =>
@@ -52,4 +52,11 @@ test("which labels are asked for and which there are is told, of ten nodes at mo
   );
   const many = Array.from({ length: 12 }, (_, nth) => node(`n${nth + 10}`, nth));
   expect(toRoomText(asking({ site: "rome" }), many)).toMatch(/n19 \(no labels\), 2 more$/);
+});
+
+test("what keeps files, or asks for labels that no other node has, stays where it is", () => {
+  expect(mayLeave(fakeServer(), { ...membership, nodes: () => [] })).toBe(true);
+  expect(mayLeave(asking({ site: "berlin" }), membership)).toBe(true);
+  expect(mayLeave(asking({ site: "rome" }), membership)).toBe(false);
+  expect(mayLeave(fakeServer({ files: "node" }), membership)).toBe(false);
 });

@@ -26,6 +26,13 @@ export function heirOf(membership: Membership, clock: Clock, server?: ServerConf
   return server !== undefined && keepsFiles(server) ? undefined : otherNodes(membership, clock, server)[0];
 }
 
+/** Whether another node may run it, now or when it is ready again. */
+export function mayLeave(server: ServerConfig, { me, nodes }: Membership): boolean {
+  const mayHave = ({ id, state, info }: KnownNode): boolean =>
+    id !== me.id && state !== "dead" && mayRun(server, info.labels);
+  return !keepsFiles(server) && (!isChoosy(server) || nodes().some(mayHave));
+}
+
 /** The other node that is asked to run it: all nodes choose the same one, and another one for another instance. */
 export function hostOf(
   membership: Membership,

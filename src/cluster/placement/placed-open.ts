@@ -8,10 +8,10 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { OpenConnection, OpenOptions, Opened } from "../../servers/instance/instance-deps.ts";
 import type { Closed, ConnectionEvents } from "../../servers/upstream/connection.ts";
 import type { ClusterStore, OwnClaim, Taken } from "../../store/shared.ts";
-import type { Membership } from "../leases/node-membership.ts";
+import type { KnownNode, Membership } from "../leases/node-membership.ts";
 import { moved } from "../peers/messages.ts";
 import type { PeerHost } from "../peers/peer-host.ts";
-import { heirOf, isChoosy } from "./place-rules.ts";
+import { heirOf, isChoosy, keepsFiles, mayLeave, mayRun } from "./place-rules.ts";
 import type { Placement } from "./placement.ts";
 
 /** What this node runs, and the way in which instances are opened in a cluster. */
@@ -31,6 +31,10 @@ export interface PlacedInstances {
   loseExclusive(): void;
   /** Ends those that the database says are not this node's. */
   loseOthers(owned: readonly string[]): void;
+  /** Whether it is this node's, and may be that one's as well. */
+  mayGoTo(instance: string, node: KnownNode): boolean;
+  /** Hands one over to that node: waits for its running calls until the signal aborts. */
+  giveTo(instance: string, node: string, signal: AbortSignal): Promise<void>;
   /** Hands everything over to others: waits for running calls until the signal aborts. */
   handOver(signal: AbortSignal): Promise<void>;
 }
@@ -53,6 +57,8 @@ interface Holding {
   readonly server: ServerConfig;
   /** Set while it is handed over: it takes nothing new. */
   isParting: boolean;
+  /** The node that alone may have it next, where that is decided already. */
+  heir: string | undefined;
   opened: Opened | undefined;
   /** Makes its connection end as one that moved, and its process as any other. */
   lose: () => void;
@@ -122,12 +128,21 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
       const own = new Set(owned);
       for (const [instance, { kill }] of holdings) if (!own.has(instance)) kill();
     },
+    mayGoTo(instance, node) {
+      const held = holdings.get(instance);
+      return held?.isParting === false && !keepsFiles(held.server) && mayRun(held.server, node.info.labels);
+    },
+    async giveTo(instance, node, signal) {
+      const held = holdings.get(instance);
+      if (held === undefined || held.isParting) return;
+      held.heir = node;
+      await part(held, signal);
+    },
     async handOver(signal) {
       const next = (): Holding | undefined => {
         // Those that end are at the front, no more than are handed over at once.
         // What no other node may run goes on here until the end.
-        for (const one of holdings.values())
-          if (!one.isParting && heirOf(membership, clock, one.server) !== undefined) return one;
+        for (const one of holdings.values()) if (!one.isParting && mayLeave(one.server, membership)) return one;
         return undefined;
       };
       const work = async (): Promise<void> => {
@@ -166,7 +181,7 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
     const { promise: gone, done: settleGone } = createSignal();
     const { promise: leaving, done: leave } = createSignal<Closed>();
     const holding: Holding = {
-      ...{ server, isParting: false, opened: undefined, gone },
+      ...{ server, isParting: false, heir: undefined, opened: undefined, gone },
       lose() {
         lost.abort(moved(server.slug, node));
         leave({ kind: "moved", node });
@@ -180,7 +195,7 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
 
     async function release(): Promise<void> {
       if (holdings.get(instance) !== holding) return;
-      await returns.giveBack({ claim, server });
+      await returns.giveBack({ claim, server, heir: holding.heir });
       holdings.delete(instance);
       settleGone();
     }
@@ -206,6 +221,7 @@ function createClaims(deps: PlacedDeps, holdings: Map<string, Holding>) {
 interface Claim {
   readonly claim: OwnClaim;
   readonly server: ServerConfig;
+  readonly heir: string | undefined;
 }
 
 /** Gives claims back; those that the database could not be asked to take back are kept for another time. */
@@ -219,11 +235,12 @@ function createReturns({ store, membership, clock }: PlacedDeps) {
     return claim?.node.epoch === membership.me.epoch ? claim : undefined;
   }
 
-  async function giveBack({ claim, server }: Claim): Promise<void> {
+  async function giveBack({ heir: chosen, ...one }: Claim): Promise<void> {
+    const { claim, server } = one;
     unreleased.delete(claim.instance);
-    const heir = membership.isDraining ? heirOf(membership, clock, server)?.id : undefined;
+    const heir = chosen ?? (membership.isDraining ? heirOf(membership, clock, server)?.id : undefined);
     // Where the answer was lost, it may be another node's by now.
-    if ((await store.release(claim, heir)) === "unasked") unreleased.set(claim.instance, { claim, server });
+    if ((await store.release(claim, heir)) === "unasked") unreleased.set(claim.instance, { ...one, heir: undefined });
   }
 
   return {

@@ -40,7 +40,7 @@ export interface WantedPlace {
 }
 
 export interface PlacementDeps {
-  readonly store: Pick<ClusterStore, "claim" | "markDead" | "whereIs">;
+  readonly store: Pick<ClusterStore, "claim" | "markDead" | "whereIs" | "want">;
   readonly membership: Membership;
   readonly clock: Clock;
   /** A client of that node. Rejects with Unreachable. */
@@ -81,6 +81,12 @@ export function createPlacement(deps: PlacementDeps): Placement {
     return isThere ? node : hostOf(membership, clock, { instance, server, home: homeOf(server, home) });
   }
 
+  /** Asked through the database, the node that has it and cannot be reached from here may hand it over. */
+  function mayTakeFrom(node: NodeRow | KnownNode, server: ServerConfig): boolean {
+    const isLeased = "leftMs" in node && node.state === "ready" && node.leftMs > 0;
+    return isLeased && !membership.isDraining && !keepsFiles(server) && mayRun(server, deps.labels);
+  }
+
   /** A node that has the labels, or had them of late, may be back in a moment. */
   function nowhere({ server }: WantedPlace, { home }: Whereabouts): Wait {
     const nodes = membership.nodes();
@@ -113,6 +119,7 @@ export function createPlacement(deps: PlacementDeps): Placement {
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       if (error.isGone) await store.markDead(node);
+      else if (mayTakeFrom(node, server)) await store.want(instance, node, me);
       return { why: error.message, code: "NODE_SILENT", isGone: error.isGone };
     }
   }

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken, Whereabouts } from "../../shared.ts";
+import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken, Want, Whereabouts } from "../../shared.ts";
 import type { PgModule } from "./postgres-dialect.ts";
 import { openPlainPool } from "./postgres-link.ts";
 
@@ -12,6 +12,13 @@ const graceMs = 250;
 /** How long rows are kept that mean nothing any more. */
 const keptNodes = "1 hour";
 const keptInstances = "30 days";
+/** A want that was not repeated for so long has passed. */
+const keptWants = "10 seconds";
+/** Two nodes that cannot reach each other do not throw an instance back and forth: it goes to one of them for so long. */
+const grantEvery = "1 minute";
+const mostWants = 16;
+/** An heir that has not taken it by then does not get the calls, or none can tell it. */
+const heirPatience = "5 seconds";
 
 const setup = `
   create schema if not exists ${schema};
@@ -23,9 +30,12 @@ const setup = `
     at timestamptz not null default now());
   create index if not exists owners_by_node on ${schema}.owners (node);
   create table if not exists ${schema}.homes (
-    instance text primary key, node text not null, at timestamptz not null default now());`;
+    instance text primary key, node text not null, at timestamptz not null default now());
+  create table if not exists ${schema}.wants (
+    instance text primary key, node text not null, since timestamptz not null, at timestamptz not null,
+    granted timestamptz);`;
 /** What the last step made: the steps are repeated where it is not there. Each only adds, and is left out by others. */
-const lastMade = "homes";
+const lastMade = "wants";
 
 const nodeColumns = `n.id, n.epoch::float8 as epoch, n.address, n.state, n.info,
   (extract(epoch from n.until - clock_timestamp()) * 1000)::float8 as "leftMs"`;
@@ -49,7 +59,8 @@ const claimSql = `
   where o.node = $2 and o.node_epoch = $3::bigint
     or o.node is not null and not exists (
       select 1 from ${schema}.nodes n where n.id = o.node and n.epoch = o.node_epoch and ${lives})
-    or o.node is null and (o.heir is null or o.heir = $2 or not exists (
+    or o.node is null and (o.heir is null or o.heir = $2
+      or $4::boolean and o.at < now() - interval '${heirPatience}' or not exists (
       select 1 from ${schema}.nodes n
       where n.id = o.heir and n.state = 'ready' and n.until > clock_timestamp()))
   returning o.epoch::float8 as epoch)
@@ -63,6 +74,13 @@ const ownerSql = `
   left join ${schema}.owners o on o.instance = i.instance
   left join ${schema}.nodes n on n.id = coalesce(o.node, o.heir) and (o.node is null or n.epoch = o.node_epoch)`;
 
+const wantedSql = `
+  select w.instance, w.node, (extract(epoch from now() - w.since) * 1000)::float8 as "forMs" from ${schema}.wants w
+  join ${schema}.owners o on o.instance = w.instance and o.node = $1 and o.node_epoch = $2::bigint
+  where w.node <> $1 and w.at > now() - interval '${keptWants}'
+    and (w.granted is null or w.granted < now() - interval '${grantEvery}')
+  order by w.since limit ${mostWants}`;
+
 /** Opens two connections to the database for leases and claims; with longer statements than a lease has time for. */
 export function openClusterDatabase(
   pg: PgModule,
@@ -71,6 +89,7 @@ export function openClusterDatabase(
   const pool = openPlainPool({ pg, url, limits: { connections: 2, statementMs } });
   return {
     ...openOwners(pool),
+    ...openWants(pool),
     async nodes() {
       await setUp(pool);
       return (await pool.query<NodeRow>(`select ${nodeColumns} from ${schema}.nodes n`)).rows;
@@ -90,18 +109,20 @@ export function openClusterDatabase(
       return rows[0]?.epoch ?? leastEpoch;
     },
     async renew({ id, epoch }, { leaseMs, state, info }) {
-      const { rows } = await pool.query<{ owned: number; nodes: readonly NodeRow[] | null; mine: number }>(
+      const { rows } = await pool.query<RenewedRow>(
         `with mine as (
            update ${schema}.nodes set until = clock_timestamp() + make_interval(secs => $3::float8 / 1000),
              state = $4, info = $5 where id = $1 and epoch = $2::bigint and state <> 'dead' returning 1)
          select (select count(*)::int from ${schema}.owners where node = $1 and node_epoch = $2::bigint and exists (
              select 1 from mine)) as owned,
            (select json_agg(all_nodes) from (select ${nodeColumns} from ${schema}.nodes n) all_nodes) as nodes,
+           (select json_agg(asked) from (${wantedSql}) asked) as wanted,
            (select count(*) from mine)::int as mine`,
         [id, epoch, leaseMs, state, JSON.stringify(info)],
       );
       const [row] = rows;
-      return { isMine: row?.mine === 1, owned: row?.owned ?? 0, nodes: row?.nodes ?? [] };
+      const { mine, owned = 0, nodes, wanted } = row ?? {};
+      return { isMine: mine === 1, owned, nodes: nodes ?? [], wanted: wanted ?? [] };
     },
     async maxConnections() {
       const { rows } = await pool.query<{ most: number }>("select current_setting('max_connections')::int as most");
@@ -164,6 +185,36 @@ function openOwners(pool: Pool): Pick<ClusterStore, "claim" | "whereIs" | "giveF
   };
 }
 
+/** The table of what nodes want that cannot reach each other. */
+function openWants(pool: Pool): Pick<ClusterStore, "want" | "grant"> {
+  return {
+    async want(instance, owner, by) {
+      await pool.query(
+        `insert into ${schema}.wants as w (instance, node, since, at) select $1, $4, now(), now() where exists (
+           select 1 from ${schema}.owners where instance = $1 and node = $2 and node_epoch = $3::bigint)
+         on conflict (instance) do update set node = excluded.node, at = excluded.at, since = case
+           when w.node = excluded.node and w.at > now() - interval '${keptWants}' then w.since else excluded.since end`,
+        [instance, owner.id, owner.epoch, by.id],
+      );
+    },
+    async grant({ instance, node }) {
+      const { rowCount } = await pool.query(
+        `update ${schema}.wants set granted = now() where instance = $1 and node = $2
+           and (granted is null or granted < now() - interval '${grantEvery}')`,
+        [instance, node],
+      );
+      return rowCount === 1;
+    },
+  };
+}
+
+interface RenewedRow {
+  readonly owned: number;
+  readonly nodes: readonly NodeRow[] | null;
+  readonly wanted: readonly Want[] | null;
+  readonly mine: number;
+}
+
 interface ClaimedRow {
   readonly epoch: number;
   readonly from: string | null;
@@ -189,6 +240,7 @@ async function setUp(pool: Pool): Promise<void> {
     ]);
     if (rows[0]?.found === null) await client.query(setup);
     await client.query(`delete from ${schema}.nodes where until < now() - interval '${keptNodes}'`);
+    await client.query(`delete from ${schema}.wants where at < now() - interval '${keptNodes}'`);
     await client.query(`delete from ${schema}.owners where node is null and at < now() - interval '${keptInstances}'`);
     await client.query("commit");
     client.release();
