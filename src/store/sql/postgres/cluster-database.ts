@@ -14,7 +14,7 @@ const keptNodes = "1 hour";
 const keptInstances = "30 days";
 /** A want that was not repeated for so long has passed. */
 const keptWants = "10 seconds";
-/** Two nodes that cannot reach each other do not throw an instance back and forth: it goes to one of them for so long. */
+/** Two nodes that cannot reach each other do not throw an instance back and forth: one of them has it for so long. */
 const grantEvery = "1 minute";
 const mostWants = 16;
 /** An heir that has not taken it by then does not get the calls, or none can tell it. */
