@@ -296,7 +296,7 @@ function createConfigHash(config: () => Config): () => string {
     const servers = of.servers.map(
       ({ slug, transport, roots, scope, tools, disabledReason, exclusive, place, files }) => {
         const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
-        // What is not set is left out: releases that do not know it have the same hash.
+        // Members that are not set are left out: releases that do not know it have the same hash.
         const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
         const placing = { exclusive: exclusive || undefined, labels, files };
         return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };

@@ -13,7 +13,7 @@ export interface Membership {
   readonly me: NodeKey;
   /** Whether this node may serve what it owns: one comparison, to be made before each write to a server. */
   readonly isLeased: boolean;
-  /** The same, without agreements of those who lost the database: what is exclusive is served only then. */
+  /** The same, without agreements of those who lost the database: exclusive servers are served only then. */
   readonly isRenewed: boolean;
   /** Whether it takes nothing new. */
   readonly isDraining: boolean;
@@ -24,7 +24,7 @@ export interface Membership {
   start(): Promise<void>;
   /** Its lease is lost: what it owns ends now. Called before anybody else may take over. */
   onFenced(listener: () => void): void;
-  /** The lease could not be renewed: what is exclusive ends now, whether or not the node goes on by an agreement. */
+  /** The lease could not be renewed: exclusive servers end now, whether or not the node goes on by an agreement. */
   onUnrenewed(listener: () => void): void;
   /** Ends this life of the node and begins another: nothing that it owned is its own any more. */
   begin(why: string): void;

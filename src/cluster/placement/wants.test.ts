@@ -5,7 +5,7 @@ import { createWants } from "./wants.ts";
 
 const two = { id: "two", state: "ready", leasedUntilMs: 9e9 } as unknown as KnownNode;
 
-/** What is given to whom, when a node asks for so long, and is reached or not. */
+/** The instances that are given, and to whom, when a node asks for so long, and is reached or not. */
 async function given(facts: {
   readonly forMs: number;
   readonly isReached: boolean;
