@@ -9,7 +9,9 @@ export interface WantsDeps {
   readonly store: Pick<ClusterStore, "grant">;
   readonly membership: Pick<Membership, "nodes">;
   readonly placed: Pick<PlacedInstances, "mayGoTo" | "giveTo">;
-  readonly reach: (node: KnownNode) => Promise<Pick<PeerClient, "ask">>;
+  readonly reach: (
+    node: KnownNode,
+  ) => Promise<{ readonly ask: (...asked: Parameters<PeerClient["ask"]>) => Promise<unknown> }>;
   readonly clock: Clock;
   readonly leaseMs: number;
   /** How long running calls are waited for. */
