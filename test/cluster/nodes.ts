@@ -25,6 +25,8 @@ export interface NodeOptions {
   readonly cluster?: object;
   readonly env?: Readonly<Record<string, string>>;
   readonly main?: string;
+  /** Where it answers clients. */
+  readonly port?: number;
 }
 
 export interface Effect {
@@ -33,12 +35,15 @@ export interface Effect {
   readonly at: number;
 }
 
-/** A PostgreSQL, and gateways that are nodes of one cluster on it, each with a data directory of its own. */
+/**
+ * A PostgreSQL, which it ends, and gateways that are nodes of one cluster on it, each with a data directory of its own.
+ */
 export async function startNodes(
   servers?: Readonly<Record<string, object>>,
   env: Readonly<Record<string, string>> = {},
+  given?: Postgres,
 ): Promise<Nodes> {
-  const postgres = await startPostgres();
+  const postgres = given ?? (await startPostgres());
   const database = await postgres.createDatabase("yard");
   const directory = await mkdtemp(join(tmpdir(), "toolyard-nodes-"));
   const effects = join(directory, "effects.jsonl");
@@ -54,8 +59,9 @@ export async function startNodes(
       const toolyard = { database: "${env:YARD_DATABASE}", cluster, ...more.settings };
       const config = { mcpServers: more.servers ?? servers ?? usual, toolyard };
       const env = { YARD_DATABASE: database, TOOLYARD_KEY: clusterKey, ...more.env };
-      const { main } = more;
-      const gateway = await startGateway({ directory: folder, config, env, ...(main === undefined ? {} : { main }) });
+      const { main, port } = more;
+      const given = { ...(main === undefined ? {} : { main }), ...(port === undefined ? {} : { port }) };
+      const gateway = await startGateway({ directory: folder, config, env, ...given });
       started.push(gateway);
       // On a busy machine a call comes before the tools are known.
       if (config.mcpServers === usual)

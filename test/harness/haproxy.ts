@@ -20,11 +20,18 @@ export interface Haproxy extends AsyncDisposable {
   states(): Promise<readonly boolean[]>;
 }
 
-/**
- * A HAProxy with the configuration of docs/team-database.md in front of the ports given: without TLS, and with no
- * request sent again, so that it hides nothing.
- */
-export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
+export interface HaproxyOptions {
+  /** Default: as the page says. */
+  readonly balance?: string;
+  /** How often a request goes to another gateway where a port is closed. Default: never, so that nothing is hidden. */
+  readonly retries?: number;
+}
+
+/** A HAProxy with the configuration of docs/team-database.md in front of the ports given, without TLS. */
+export async function startHaproxy(
+  ports: readonly number[],
+  { balance, retries = 0 }: HaproxyOptions = {},
+): Promise<Haproxy> {
   if (!isThere) throw new Error("HAProxy is not installed: `node scripts/get-haproxy.mjs` installs it");
   const written = /```haproxy\n([^`]+)```/.exec(await readFile(docs, "utf8"))?.[1] ?? "";
   const [port, statusPort] = [await freePort(), await freePort()];
@@ -33,8 +40,10 @@ export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
     written
       .replace(/^ *bind .*$/m, `  bind 127.0.0.1:${port}`)
       .replace(/^ *server .*\n/gm, "")
+      .replace(/^ *balance .*$/m, (line) => (balance === undefined ? line : `  balance ${balance}`))
+      .replace(/^ *hash-type .*\n/m, (line) => (balance === undefined ? line : ""))
       .trimEnd(),
-    "  retries 0",
+    `  retries ${retries}`,
     ...servers,
     ...["frontend status", `  bind 127.0.0.1:${statusPort}`, "  stats enable", "  stats uri /", ""],
   ].join("\n");

@@ -47,11 +47,11 @@ export interface Standby extends AsyncDisposable, Pick<Postgres, "port" | "run">
 
 const password = "pa55-of-test";
 
-/** A server of our own on a free port, with a folder of its own. */
-export async function startPostgres(): Promise<Postgres> {
+/** A server of our own on a free port, with a folder of its own, which is on the disk of `place`. */
+export async function startPostgres(place = tmpdir()): Promise<Postgres> {
   const bin = findPostgres();
   if (bin === undefined) throw new Error("PostgreSQL 15 is not installed: `node scripts/get-postgres.mjs` installs it");
-  const folder = await mkdtemp(join(tmpdir(), "toolyard-postgres-"));
+  const folder = await mkdtemp(join(place, "toolyard-postgres-"));
   const data = join(folder, "data");
   await writeFile(join(folder, "password"), password);
   chmodSync(folder, 0o755);

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
-import type { ClusterStore, NodeKey } from "../../store/shared.ts";
+import type { ClusterStore, NodeKey, NodeRow } from "../../store/shared.ts";
 import type { KnownNode, Membership } from "../leases/node-membership.ts";
 import type { FarOptions } from "./far-connection.ts";
 import { createPeerClient, type PeerClient } from "./peer-client.ts";
@@ -78,15 +78,14 @@ export function createReach({ network, waiting, clock, log, silenceMs }: ReachDe
 
 /**
  * Throws CONFIG_INVALID for a node that others cannot be nodes with: two of one name would end each other's lives for
- * ever, and those with different keys cannot reach each other.
+ * ever, and those with different keys cannot reach each other; also for a database that no nodes can share.
  */
 export async function refuseMisfit(
   { id, address, key }: Pick<KnownNode, "id" | "address"> & { readonly key: string },
   store: ClusterStore,
   reach: Reach,
 ): Promise<void> {
-  // While the database is away, nothing is known of others.
-  const nodes = (await store.nodes().catch(() => [])).filter(({ state, leftMs }) => state !== "dead" && leftMs > 0);
+  const nodes = (await nodesOf(store)).filter(({ state, leftMs }) => state !== "dead" && leftMs > 0);
   const stranger = nodes.find(({ info }) => info.key !== key);
   if (stranger !== undefined)
     throw new GatewayError("CONFIG_INVALID", `the node ${stranger.id} has another key than this one`, {
@@ -103,6 +102,16 @@ export async function refuseMisfit(
     throw new GatewayError("CONFIG_INVALID", `another node is called ${id}, at ${twin.address}`, {
       hint: "Give each node a name that no other has, with toolyard.cluster.node.",
     });
+}
+
+/** While the database is away, nothing is known of others. Throws what says that it cannot be used as it is. */
+async function nodesOf(store: ClusterStore): Promise<readonly NodeRow[]> {
+  try {
+    return await store.nodes();
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    return [];
+  }
 }
 
 const askMs = 500;

@@ -1,6 +1,8 @@
+import { startHaproxy } from "../../harness/haproxy.ts";
 import { modernRpc, send, type RawAnswer } from "../../harness/rpc.ts";
 import { post } from "../../harness/rest.ts";
-import { instanceNames, type TrialNode } from "./world.ts";
+import { until } from "../../harness/until.ts";
+import { instanceNames, nodeNames, type TrialNode } from "./world.ts";
 
 /** One call, and what became of it. */
 export interface Call {
@@ -19,12 +21,18 @@ export interface Call {
 export const ways = ["modern", "session", "rest", "session"] as const;
 export type Way = (typeof ways)[number];
 
+/** Where a call is sent. */
+export interface Target {
+  readonly name: string;
+  readonly url: string;
+}
+
 /** Gives each call to the next node that says it is ready, as a load balancer does. */
-export interface Balancer extends Disposable {
+export interface Balancer extends AsyncDisposable {
   /** The node, or undefined where none answers. */
-  next(): TrialNode | undefined;
+  next(): Target | undefined;
   /** Its port was closed: nothing more for it until it says it is ready again. */
-  noteGone(node: TrialNode): void;
+  noteGone(target: Target): void;
 }
 
 const lookMs = 200;
@@ -33,14 +41,14 @@ const mostMisses = 2;
 
 export function createBalancer(nodes: readonly TrialNode[]): Balancer {
   /** 200 where it is ready; undefined where it does not answer. */
-  const states = new Map<TrialNode, number | undefined>();
+  const states = new Map<Target, number | undefined>();
   let turn = 0;
   let isOver = false;
 
   async function watch(node: TrialNode): Promise<void> {
     let misses = 0;
     while (!isOver) {
-      const look = async () => await send(`${node.gateway.url}/readyz`, { method: "GET" });
+      const look = async () => await send(`${node.url}/readyz`, { method: "GET" });
       const answer = node.isRunning ? await within(look(), 1_000).catch(() => undefined) : undefined;
       misses = answer === undefined ? misses + 1 : 0;
       if (answer !== undefined || misses >= mostMisses || !node.isRunning) states.set(node, answer?.status);
@@ -58,9 +66,23 @@ export function createBalancer(nodes: readonly TrialNode[]): Balancer {
       return some[turn % some.length];
     },
     noteGone: (node) => void states.set(node, undefined),
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       isOver = true;
     },
+  };
+}
+
+/** HAProxy in the place of that one: it looks at nodes, and gives a request to another one where a port is closed. */
+export async function balanceByHaproxy(nodes: readonly TrialNode[]): Promise<Balancer> {
+  const haproxy = await startHaproxy(
+    nodes.map(({ url }) => Number(new URL(url).port)),
+    { balance: "roundrobin", retries: 3 },
+  );
+  await until(async () => (await haproxy.states()).every(Boolean));
+  return {
+    next: () => ({ name: "haproxy", url: haproxy.url }),
+    noteGone: () => undefined,
+    [Symbol.asyncDispose]: async () => await haproxy[Symbol.asyncDispose](),
   };
 }
 
@@ -84,7 +106,7 @@ export interface Load {
 }
 
 export interface LoadOptions {
-  readonly nodes: readonly TrialNode[];
+  readonly balancer: Balancer;
   readonly callsPerSecond: number;
   /** How long each call takes after its effect. */
   readonly holdMs: number;
@@ -95,10 +117,11 @@ const sessionCount = 12;
 /** A caller gives up then: longer than a gateway looks for where a server runs. */
 const callLimitMs = 25_000;
 const tickMs = 10;
+/** Once more than there are nodes. */
+const mostTries = nodeNames.length + 1;
 
 /** Calls at a steady rate, however long they take: to all servers in turn, over all ways. */
-export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOptions): Promise<Load> {
-  const balancer = createBalancer(nodes);
+export async function startLoad({ balancer, callsPerSecond, holdMs, nowMs }: LoadOptions): Promise<Load> {
   const calls: Call[] = [];
   const running = new Set<Promise<void>>();
   const sessions = createSessions(balancer);
@@ -117,7 +140,7 @@ export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOp
   }
 
   async function perform(call: Call): Promise<void> {
-    for (let tries = 1; tries <= nodes.length + 1; tries += 1) {
+    for (let tries = 1; tries <= mostTries; tries += 1) {
       const node = balancer.next();
       if (node === undefined) {
         call.outcome = "no node";
@@ -125,7 +148,7 @@ export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOp
       }
       Object.assign(call, { node: node.name });
       try {
-        const answer = await within(sessions.send(node.gateway.url, call, holdMs), callLimitMs);
+        const answer = await within(sessions.send(node.url, call, holdMs), callLimitMs);
         call.outcome = outcomeOf(call, answer);
         if (call.outcome !== "acked") call.said = answer?.text.slice(0, 500);
         return;
@@ -152,7 +175,6 @@ export async function startLoad({ nodes, callsPerSecond, holdMs, nowMs }: LoadOp
     async stop() {
       clearInterval(timer);
       await Promise.all(running);
-      balancer[Symbol.dispose]();
     },
   };
 }
@@ -181,7 +203,7 @@ function createSessions(balancer: Balancer) {
       capabilities: {},
       clientInfo: { name: "trial", version: "1" },
     });
-    const answer = await post(`${node.gateway.url}/mcp/flat`, hello, headers);
+    const answer = await post(`${node.url}/mcp/flat`, hello, headers);
     ids[at] = String(answer.headers["mcp-session-id"]);
   }
 

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { mainFile } from "../../harness/gateway.ts";
 import type { Violation } from "./judge.ts";
 import type { Fault } from "./nemesis.ts";
+import type { NodeName } from "./world.ts";
 
 /** A mistake in the product, and what brings it to light. */
 export interface Planted {
@@ -18,7 +19,9 @@ export interface Planted {
   readonly rule: Violation["rule"];
 }
 
-const fault = (kind: Fault["kind"], atMs: number, forMs: number): Fault => ({ kind, atMs, forMs, nodes: ["n1"] });
+const fault = (kind: Fault["kind"], atMs: number, forMs: number, node: NodeName = "n1"): Fault => ({
+  ...{ kind, atMs, forMs, nodes: [node] },
+});
 
 /** The first node runs all servers, with leases of two seconds where nothing else is said. */
 export const plantedFaults: readonly Planted[] = [
@@ -45,8 +48,10 @@ export const plantedFaults: readonly Planted[] = [
   {
     name: "a takeover that does not wait for the lease",
     edits: [["n.until + interval '${graceMs} ms' > clock_timestamp()", "false"]],
-    faults: [fault("cutInbound", 1_000, 8_000)],
-    seconds: 11,
+    // The owner serves until its lease ends; a node that is started meanwhile has no link whose silence it waits for.
+    faults: [fault("cutAll", 1_000, 14_000), fault("kill", 1_500, 500, "n2")],
+    seconds: 16,
+    leaseMs: 20_000,
     rule: "I3",
   },
   {

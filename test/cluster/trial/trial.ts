@@ -1,7 +1,7 @@
 import { execute } from "../../harness/rpc.ts";
 import { until } from "../../harness/until.ts";
 import { isAcked, judge, longestGap, watchFences, type Violation } from "./judge.ts";
-import { startLoad, type Call } from "./load.ts";
+import { balanceByHaproxy, createBalancer, startLoad, type Call } from "./load.ts";
 import { describeFault, runFaults, type Fault } from "./nemesis.ts";
 import { createWorld, instanceNames, type World } from "./world.ts";
 
@@ -15,6 +15,8 @@ export interface TrialOptions {
   readonly leaseMs?: number;
   /** All servers start at the first node, not at all in turn. */
   readonly isOneOwner?: boolean;
+  /** HAProxy is in front, not a balancer of our own. */
+  readonly isBehindHaproxy?: boolean;
   /** The command's file, where it is not the one that was built here. */
   readonly main?: string;
   /** How long processes of a fenced node may be seen, ms. Default: a second, of a machine that has time. */
@@ -39,12 +41,15 @@ const recoveryMs = 60_000;
 /** Runs three nodes under load, lets faults happen to them, and judges what servers did and callers were told. */
 export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   const { faults, seconds, callsPerSecond, holdMs = 0, leaseMs = 2_000, isOneOwner = false, main } = options;
-  await using world = await createWorld({ main, leaseMs });
+  const { isBehindHaproxy = false } = options;
+  // HAProxy leaves a node that missed two looks, one a second.
+  await using world = await createWorld({ main, leaseMs, noticeMs: isBehindHaproxy ? 3_500 : undefined });
   const nowMs = (): number => performance.now();
   const logs: string[] = [];
   await startAll(world, isOneOwner);
   using fences = watchFences(world, options.fencedMs);
-  const load = await startLoad({ nodes: world.nodes, callsPerSecond, holdMs, nowMs });
+  await using balancer = isBehindHaproxy ? await balanceByHaproxy(world.nodes) : createBalancer(world.nodes);
+  const load = await startLoad({ balancer, callsPerSecond, holdMs, nowMs });
   await Promise.all([runFaults(world, faults, nowMs), new Promise((resolve) => setTimeout(resolve, seconds * 1_000))]);
   await load.stop();
   const stuck = await findStuck(world);
@@ -56,7 +61,8 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   };
 }
 
-async function startAll({ nodes }: World, isOneOwner: boolean): Promise<void> {
+/** Starts the nodes, and all servers at the first one, or at all in turn. */
+export async function startAll({ nodes }: World, isOneOwner: boolean): Promise<void> {
   const [first] = nodes;
   if (isOneOwner) await first?.start();
   else await Promise.all(nodes.map(async (node) => await node.start()));

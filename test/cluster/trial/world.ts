@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, open, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +26,8 @@ export interface Line {
 
 export interface TrialNode {
   readonly name: NodeName;
+  /** Where it answers clients, in each life. */
+  readonly url: string;
   /** The one that runs, or ran last. */
   readonly gateway: RunningGateway;
   readonly isRunning: boolean;
@@ -50,10 +52,12 @@ export interface WorldOptions {
   /** The command's file, where it is not the one that was built here. */
   readonly main?: string | undefined;
   readonly leaseMs: number;
+  /** How long a node that stops is served, ms; longer than the balancer needs to see it. Default: 1,000. */
+  readonly noticeMs?: number | undefined;
 }
 
 /** No node is started yet. */
-export async function createWorld({ main, leaseMs }: WorldOptions): Promise<World> {
+export async function createWorld({ main, leaseMs, noticeMs = 1_000 }: WorldOptions): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "toolyard-trial-"));
   const file = join(directory, "lines.jsonl");
   const env = (instance: string) => ({ EFFECTS: file, INSTANCE: instance });
@@ -71,23 +75,14 @@ export async function createWorld({ main, leaseMs }: WorldOptions): Promise<Worl
   for (const name of nodeNames)
     all.push(
       await createNode(name, nodes, nameOf, {
-        ...{ main, leaseMs },
+        ...{ main, leaseMs, noticeMs },
         onStarted: ({ process }) => void gateways.set(process.pid, name),
       }),
     );
   return {
     nodes: all,
     postgres: nodes.postgres,
-    async lines() {
-      const text = await readFile(file, "utf8").catch(() => "");
-      return text
-        .split("\n")
-        .filter((line) => line !== "")
-        .map((text): Line => {
-          const line = JSON.parse(text) as Line;
-          return line.began === undefined ? line : { ...line, node: gateways.get(line.began) };
-        });
-    },
+    lines: createLineReader(file, (gateway) => gateways.get(gateway)),
     async [Symbol.asyncDispose]() {
       // One that is stopped hears of nothing less.
       await Promise.all(all.map(async (node) => await node.stop("SIGKILL")));
@@ -101,13 +96,44 @@ export async function createWorld({ main, leaseMs }: WorldOptions): Promise<Worl
   };
 }
 
+/** Reads what was written since the last time: a long trial asks often. */
+function createLineReader(path: string, nodeOf: (gateway: number) => NodeName | undefined): World["lines"] {
+  const lines: Line[] = [];
+  let reading: Promise<readonly Line[]> = Promise.resolve(lines);
+  let readBytes = 0;
+
+  /** A server may begin before its gateway says that it runs. */
+  function toLine(text: string): Line {
+    const line = JSON.parse(text) as Line;
+    const { began } = line;
+    return began === undefined ? line : Object.defineProperty(line, "node", { get: () => nodeOf(began) });
+  }
+
+  async function read(): Promise<readonly Line[]> {
+    const file = await open(path, "r").catch(() => undefined);
+    if (file === undefined) return lines;
+    try {
+      const { size } = await file.stat();
+      const { buffer } = await file.read(Buffer.alloc(size - readBytes), 0, size - readBytes, readBytes);
+      const whole = buffer.subarray(0, buffer.lastIndexOf("\n") + 1);
+      readBytes += whole.length;
+      for (const text of whole.toString("utf8").split("\n")) if (text !== "") lines.push(toLine(text));
+      return lines;
+    } finally {
+      await file.close();
+    }
+  }
+
+  return async () => await (reading = reading.then(read));
+}
+
 async function createNode(
   name: NodeName,
   nodes: Nodes,
   nameOf: (client: Socket) => string,
-  { main, leaseMs, onStarted }: WorldOptions & { readonly onStarted: (gateway: RunningGateway) => void },
+  { main, leaseMs, noticeMs, onStarted }: WorldOptions & { readonly onStarted: (gateway: RunningGateway) => void },
 ): Promise<TrialNode> {
-  const port = await freePort();
+  const [port, httpPort] = [await freePort(), await freePort()];
   const database = await startSwitchProxy(nodes.postgres.port);
   const peers = await startSwitchProxy(port, nameOf);
   const url = new URL(nodes.database);
@@ -117,16 +143,15 @@ async function createNode(
 
   async function startOnce(): Promise<RunningGateway> {
     return await nodes.start(name, {
-      ...(main === undefined ? {} : { main }),
+      ...{ port: httpPort, ...(main === undefined ? {} : { main }) },
       cluster: { listen: `127.0.0.1:${port}`, advertise: `127.0.0.1:${peers.port}`, leaseMs },
-      // Longer than the balancer needs to see it.
-      settings: { noticeMs: 1_000 },
+      settings: { noticeMs },
       env: { YARD_DATABASE: url.href },
     });
   }
 
   return {
-    ...{ name, database, peers },
+    ...{ name, database, peers, url: `http://127.0.0.1:${httpPort}` },
     get gateway() {
       return gateway as RunningGateway;
     },

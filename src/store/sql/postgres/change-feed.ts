@@ -56,7 +56,7 @@ export class KnownChange {
 }
 
 export interface FeedOptions {
-  /** Not connected yet. */
+  /** A connection that is its own, and is closed by it. */
   readonly client: Client;
   /** The last change that is known; undefined when nothing was read yet. */
   readonly after: number | undefined;
@@ -73,7 +73,6 @@ const slotLocks = 740_288_651;
 
 export async function createChangeFeed(options: FeedOptions): Promise<ChangeFeed> {
   const { client, after, known, onNews, onLost } = options;
-  await client.connect();
   const db = createPostgresKysely<StateTables>(oneConnection(client));
   let seq = after ?? 0;
   let [isEnded, isWoken] = [false, false];

@@ -1,7 +1,9 @@
 import type { Pool } from "pg";
 import type { Claimed, ClusterStore, NodeKey, NodeRow, Taken, Want, Whereabouts } from "../../shared.ts";
+import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
+import { connectClient, openPlainPool, requireOwnConnections, type ConnectionOptions } from "./postgres-connection.ts";
 import type { PgModule } from "./postgres-dialect.ts";
-import { openPlainPool } from "./postgres-link.ts";
+import { isPooled, nameDatabase, toPostgresProblem } from "./postgres-errors.ts";
 
 /** A schema of its own: backups of the state do not have it. */
 const schema = "toolyard_cluster";
@@ -86,11 +88,13 @@ export function openClusterDatabase(
   pg: PgModule,
   { url, statementMs }: { readonly url: string; readonly statementMs: number },
 ): ClusterStore {
-  const pool = openPlainPool({ pg, url, limits: { connections: 2, statementMs } });
+  const options = { pg, url, limits: { connections: 2, statementMs } };
+  const pool = openPlainPool(options);
   return {
     ...openOwners(pool),
     ...openWants(pool),
     async nodes() {
+      await refusePooled(options);
       await setUp(pool);
       return (await pool.query<NodeRow>(`select ${nodeColumns} from ${schema}.nodes n`)).rows;
     },
@@ -227,6 +231,20 @@ function takenBy(id: string, { from, heir, lives: isAlive }: ClaimedRow): { read
   if (from === id || (from === null && heir === null)) return {};
   if (from === null) return { taken: { from: undefined, why: "handed over" } };
   return { taken: { from, why: isAlive === true ? "lapsed" : "dead" } };
+}
+
+/** Throws CONFIG_INVALID where a pooler in another mode than that of sessions is before the database. */
+async function refusePooled(options: ConnectionOptions): Promise<void> {
+  const client = await connectClient(options);
+  try {
+    await requireOwnConnections(client, options);
+  } catch (error) {
+    if (!isPooled(error)) throw error;
+    const { message, hint } = toPostgresProblem(error, nameDatabase(options.url));
+    throw new GatewayError("CONFIG_INVALID", message, { hint });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Makes the tables where they are not there, and removes rows of no use. */

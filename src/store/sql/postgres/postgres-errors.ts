@@ -2,6 +2,11 @@ import type { StoreProblem } from "../../record-store.ts";
 import { NewerSchema } from "../sqlite/migrate.ts";
 import { BadValue } from "../row-writer.ts";
 
+/** A pooler before the database lends connections to it for one transaction each. */
+export class Pooled extends Error {
+  override readonly name = "Pooled";
+}
+
 /** The audit of the database was sealed by a gateway with another key. */
 export class OtherKey extends Error {
   override readonly name = "OtherKey";
@@ -45,6 +50,16 @@ const full = "53100";
 /** Wrong password, no such role, no such database: somebody has to change something. */
 const refusedCodes = /^(?:28...|3D000|42501)$/;
 
+/** Whether a pooler is in another mode than that of sessions; one of statements refuses transactions. */
+export function isPooled(error: unknown): boolean {
+  return error instanceof Pooled || textOf(error).includes("statement pooling mode");
+}
+
+/** Whether there is no room on the disk of the server. */
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === full;
+}
+
 /** Whether it is one row's fault: its values (class 22), or what they refer to (23). */
 export function isRowsFault(error: unknown): boolean {
   return /^(?:22|23)...$/.test(codeOf(error)) || error instanceof BadValue || error instanceof TypeError;
@@ -60,12 +75,21 @@ export function toPostgresProblem(error: unknown, place: string): StoreProblem {
       message: `${place} was written by a newer version of Toolyard: ${reason}`,
       hint: "Start the newer version of Toolyard, or restore a backup that this one made.",
     };
-  if (codeOf(error) === full)
+  if (isFull(error))
     return {
       database: null,
       kind: "full",
       message: `there is no room on the disk of ${place}`,
       hint: "Make room there: the gateway goes on by itself. Until then records are dropped and counted.",
+    };
+  if (isPooled(error))
+    return {
+      database: null,
+      kind: "failed",
+      message: `${place} cannot be used: a pooler before it has to be in session mode`,
+      hint:
+        "Set `pool_mode = session` in PgBouncer, or name the address of the server itself: gateways listen for notices " +
+        "and hold locks, which in another mode are lost without a word.",
     };
   if (isAway(error) || isExhausted(error))
     return {

@@ -2,10 +2,11 @@ import { createSignal } from "../../../kernel/runtime/abort.ts";
 import { createHmac } from "node:crypto";
 import type { Socket } from "node:net";
 import { sql, type Kysely } from "kysely";
-import type { Client, ClientConfig } from "pg";
+import type { Client } from "pg";
 import type { StoreProblem } from "../../record-store.ts";
 import { createChangeFeed, KnownChange, type ChangeFeed, type FeedNews } from "./change-feed.ts";
-import { createPostgresKysely, parsersOf, type PgModule } from "./postgres-dialect.ts";
+import { connectClient, openPlainPool, requireOwnConnections } from "./postgres-connection.ts";
+import { createPostgresKysely, type PgModule } from "./postgres-dialect.ts";
 import { isAway, isExhausted, nameDatabase, OtherKey, toPostgresProblem } from "./postgres-errors.ts";
 import { migratePostgres, schemaOf } from "./postgres-migrate.ts";
 import type { ChangeMark } from "../state/state-changes.ts";
@@ -155,7 +156,7 @@ function createLinkLife(options: LinkOptions, place: string, dropConnections: ()
     try {
       await migrateOver(options);
       feed = await createChangeFeed({
-        client: createClient(options, {}),
+        client: await connectClient(options),
         after: lastSeq,
         known,
         onNews(news) {
@@ -239,30 +240,10 @@ function openPool(options: LinkOptions, name: keyof typeof schemaOf, sockets: Se
   return pool;
 }
 
-/** Connections to the database, of whose loss the next statement tells. */
-export function openPlainPool(
-  options: Pick<LinkOptions, "pg" | "url"> & { readonly limits: Pick<LinkLimits, "connections" | "statementMs"> },
-  schema?: string,
-) {
-  const { pg, limits } = options;
-  const pool = new pg.Pool({
-    ...configOf(options, { schema }),
-    max: limits.connections,
-    connectionTimeoutMillis: limits.statementMs,
-    idleTimeoutMillis: 60_000,
-  });
-  // Of an idle connection: the next statement tells the same.
-  pool.on("error", () => undefined);
-  // The pool listens to those that it has at home. One that is lost between two statements of a transaction would
-  // take the thread with it; the next statement says so as well.
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  return pool;
-}
-
 async function migrateOver(options: LinkOptions): Promise<void> {
-  const client = createClient(options, { statementMs: migrationMs });
+  const client = await connectClient(options, { statementMs: migrationMs });
   try {
-    await client.connect();
+    await requireOwnConnections(client, options);
     // Rows are moved for all teams.
     await client.query("select set_config('toolyard.team', '*', false)");
     await migratePostgres(client);
@@ -279,38 +260,4 @@ async function requireSameKey(client: Client, key: Uint8Array): Promise<void> {
   await client.query(`insert into ${meta} values ('audit.key', $1) on conflict (key) do nothing`, [own]);
   const { rows } = await client.query<{ value: string }>(`select value from ${meta} where key = 'audit.key'`);
   if (rows[0]?.value !== own) throw new OtherKey("its audit is sealed with another key than this gateway's");
-}
-
-interface ClientNeeds {
-  readonly schema?: string | undefined;
-  readonly statementMs?: number;
-}
-
-export function createClient(options: Pick<LinkOptions, "pg" | "url" | "limits">, needs: ClientNeeds): Client {
-  const { pg, limits } = options;
-  const client = new pg.Client({
-    ...configOf(options, needs),
-    connectionTimeoutMillis: limits.statementMs,
-  });
-  // A query that waits for an answer fails as well.
-  client.on("error", () => undefined);
-  return client;
-}
-
-function configOf(
-  { pg, url, limits }: Pick<LinkOptions, "pg" | "url"> & { readonly limits: Pick<LinkLimits, "statementMs"> },
-  needs: ClientNeeds,
-): ClientConfig {
-  const { schema = schemaOf.state, statementMs = limits.statementMs } = needs;
-  return {
-    connectionString: url,
-    application_name: "toolyard",
-    keepAlive: true,
-    statement_timeout: statementMs,
-    // A connection that hangs says nothing at all.
-    query_timeout: statementMs + 1_000,
-    idle_in_transaction_session_timeout: 2 * statementMs,
-    options: `-c search_path=${schema}`,
-    types: parsersOf({ types: pg.types }),
-  };
 }

@@ -1,7 +1,7 @@
 import { createAuditChain, verifyAudit } from "../state/audit.ts";
 import type { FeedNews } from "../postgres/change-feed.ts";
 import type { PgModule } from "../postgres/postgres-dialect.ts";
-import { codeOf, nameDatabase } from "../postgres/postgres-errors.ts";
+import { codeOf, isFull, nameDatabase, toPostgresProblem } from "../postgres/postgres-errors.ts";
 import { createPostgresLink, defaultLinkLimits, Exhausted, type PostgresLink } from "../postgres/postgres-link.ts";
 import { schemaOf, stepsDone } from "../postgres/postgres-migrate.ts";
 import { writeRecords } from "../postgres/postgres-records.ts";
@@ -72,7 +72,7 @@ export function createPostgresDatabase(options: PostgresDatabaseOptions): Sqlite
       if (link.problem !== undefined) throw new Refused(link.problem);
       return JSON.stringify((await ask(name, text, turn)) ?? null);
     } catch (error) {
-      throw toPostgresRefusal(error, link);
+      throw toPostgresRefusal(error, link, data.database);
     } finally {
       if (name === "verifyAudit") verifying -= 1;
     }
@@ -212,12 +212,13 @@ async function requestBytes(link: PostgresLink): Promise<number> {
 
 const canceled = "57014";
 
-function toPostgresRefusal(error: unknown, link: PostgresLink): Refused {
+function toPostgresRefusal(error: unknown, link: PostgresLink, url: string): Refused {
   if (error instanceof Exhausted || codeOf(error) === canceled) {
     const message = error instanceof Exhausted ? error.message : "the database took too long for one statement";
     const hint = "Ask again in a moment; if it stays so, look at what the database does.";
     return new Refused({ database: null, kind: "away", message, hint });
   }
+  if (isFull(error)) return new Refused(toPostgresProblem(error, nameDatabase(url)));
   return toRefusal(error, link.problem);
 }
 
