@@ -62,7 +62,8 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
 }
 
 /** Starts the nodes, and all servers at the first one, or at all in turn. */
-export async function startAll({ nodes }: World, isOneOwner: boolean): Promise<void> {
+export async function startAll(world: World, isOneOwner: boolean): Promise<void> {
+  const { nodes } = world;
   const [first] = nodes;
   if (isOneOwner) await first?.start();
   else await Promise.all(nodes.map(async (node) => await node.start()));
@@ -73,6 +74,9 @@ export async function startAll({ nodes }: World, isOneOwner: boolean): Promise<v
     }),
   );
   if (isOneOwner) await Promise.all(nodes.slice(1).map(async (node) => await node.start()));
+  // A node that never saw a server does not know its tools yet.
+  const unknown = await findStuck(world);
+  if (unknown.length > 0) throw new Error(`the trial cannot begin: ${unknown.join("; ")}`);
 }
 
 /** Undefined where it answers, otherwise what was said. */
