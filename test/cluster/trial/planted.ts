@@ -70,12 +70,25 @@ export interface PlantedBuild extends AsyncDisposable {
   readonly main: string;
 }
 
-/** A copy of what was built, with a mistake in it. Throws where the text is not there exactly once. */
-export async function plant({ name, edits }: Pick<Planted, "name" | "edits">): Promise<PlantedBuild> {
+/** A copy of what was built, which may say that it is another version. */
+export async function copyBuild(version?: string): Promise<PlantedBuild> {
   const folder = await mkdtemp(join(tmpdir(), "toolyard-planted-"));
   await cp(join(root, "dist/cli"), join(folder, "dist/cli"), { recursive: true });
   for (const file of ["package.json", "dist/build-id.txt"]) await cp(join(root, file), join(folder, file));
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as object;
+  if (version !== undefined)
+    await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version }, undefined, 2));
+  return {
+    main: join(folder, "dist/cli/main.js"),
+    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A copy of what was built, with a mistake in it. Throws where the text is not there exactly once. */
+export async function plant({ name, edits }: Pick<Planted, "name" | "edits">): Promise<PlantedBuild> {
+  const build = await copyBuild();
+  const folder = join(dirname(build.main), "../..");
   const files = (await readdir(join(folder, "dist/cli"))).filter((file) => file.endsWith(".js"));
   const texts = new Map<string, string>();
   for (const file of files) texts.set(file, await readFile(join(folder, "dist/cli", file), "utf8"));
@@ -90,8 +103,5 @@ export async function plant({ name, edits }: Pick<Planted, "name" | "edits">): P
     );
     await writeFile(join(folder, "dist/cli", file), texts.get(file) ?? "");
   }
-  return {
-    main: join(folder, "dist/cli/main.js"),
-    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
-  };
+  return build;
 }

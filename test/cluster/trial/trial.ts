@@ -54,7 +54,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   await load.stop();
   const stuck = await findStuck(world);
   const { calls, sessionsLost } = load;
-  logs.push(...world.nodes.map(({ name, gateway }) => `${name}:\n${gateway.stderr()}`));
+  logs.push(...world.nodes.map(({ name, log }) => `${name}:\n${log()}`));
   return {
     ...{ calls, sessionsLost, stuck, logs, fencings: fences.fencings, gap: longestGap(calls) },
     violations: [...judge(calls, await world.lines()), ...fences.violations],

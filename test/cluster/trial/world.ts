@@ -31,12 +31,14 @@ export interface TrialNode {
   /** The one that runs, or ran last. */
   readonly gateway: RunningGateway;
   readonly isRunning: boolean;
+  /** What it logged, in all of its lives. */
+  log(): string;
   /** Its link to the database. */
   readonly database: SwitchProxy;
   /** The links of other nodes to it; those of one of them by its name. */
   readonly peers: SwitchProxy;
-  /** Starts it, and again until it runs. */
-  start(): Promise<void>;
+  /** Starts it, and again until it runs; with the command's file of another build, where one is given. */
+  start(build?: string): Promise<void>;
   stop(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
 }
 
@@ -138,12 +140,12 @@ async function createNode(
   const peers = await startSwitchProxy(port, nameOf);
   const url = new URL(nodes.database);
   url.port = String(database.port);
-  let gateway: RunningGateway | undefined;
+  const lives: RunningGateway[] = [];
   let isRunning = false;
 
-  async function startOnce(): Promise<RunningGateway> {
+  async function startOnce(build = main): Promise<RunningGateway> {
     return await nodes.start(name, {
-      ...{ port: httpPort, ...(main === undefined ? {} : { main }) },
+      ...{ port: httpPort, ...(build === undefined ? {} : { main: build }) },
       cluster: { listen: `127.0.0.1:${port}`, advertise: `127.0.0.1:${peers.port}`, leaseMs },
       settings: { noticeMs },
       env: { YARD_DATABASE: url.href },
@@ -153,16 +155,18 @@ async function createNode(
   return {
     ...{ name, database, peers, url: `http://127.0.0.1:${httpPort}` },
     get gateway() {
-      return gateway as RunningGateway;
+      return lives.at(-1) as RunningGateway;
     },
+    log: () => lives.map(({ stderr }) => stderr()).join("\n"),
     get isRunning() {
       return isRunning;
     },
-    async start() {
+    async start(build) {
       await peers.accept();
       for (let tries = 1; ; tries += 1) {
         try {
-          gateway = await startOnce();
+          const gateway = await startOnce(build);
+          lives.push(gateway);
           onStarted(gateway);
           isRunning = true;
           return;
@@ -176,7 +180,7 @@ async function createNode(
     async stop(signal) {
       if (!isRunning) return;
       isRunning = false;
-      await gateway?.stop(signal);
+      await lives.at(-1)?.stop(signal);
       await peers.refuse();
     },
   };
