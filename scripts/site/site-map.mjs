@@ -63,6 +63,7 @@ export const siteMap = [
       ["docs/safety-for-teams.md", "Safety for teams"],
       ["docs/team-database.md", "Running it for teams"],
       ["docs/scale.md", "Several gateways as one cluster"],
+      ["docs/scale-transcript.md", "Three nodes upgraded, and back"],
       ["docs/single-sign-on.md", "Single sign-on"],
       ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],

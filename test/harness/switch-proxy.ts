@@ -26,10 +26,11 @@ interface Pair {
   isSilent: boolean;
 }
 
-/** `nameOf` says who has connected, for cuts of one of them. */
+/** `nameOf` says who has connected, for cuts of one of them. At any port, where none is named. */
 export async function startSwitchProxy(
   first = 0,
   nameOf: (client: Socket) => string = () => everybody,
+  at = 0,
 ): Promise<SwitchProxy> {
   let target = first;
   const cuts = new Set<string>();
@@ -56,7 +57,7 @@ export async function startSwitchProxy(
       if (!pair.isSilent) client.destroy();
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(at, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {

@@ -3,7 +3,7 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../harness/free-port.ts";
+import { steadyPort } from "../../harness/free-port.ts";
 import type { RunningGateway } from "../../harness/gateway.ts";
 import type { Postgres } from "../../harness/postgres.ts";
 import { startSwitchProxy, type SwitchProxy } from "../../harness/switch-proxy.ts";
@@ -135,9 +135,9 @@ async function createNode(
   nameOf: (client: Socket) => string,
   { main, leaseMs, noticeMs, onStarted }: WorldOptions & { readonly onStarted: (gateway: RunningGateway) => void },
 ): Promise<TrialNode> {
-  const [port, httpPort] = [await freePort(), await freePort()];
+  const [port, httpPort, peerPort] = [await steadyPort(), await steadyPort(), await steadyPort()];
   const database = await startSwitchProxy(nodes.postgres.port);
-  const peers = await startSwitchProxy(port, nameOf);
+  const peers = await startSwitchProxy(port, nameOf, peerPort);
   const url = new URL(nodes.database);
   url.port = String(database.port);
   const lives: RunningGateway[] = [];

@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { runCommand } from "../../harness/command.ts";
-import { get } from "../../harness/rest.ts";
-import { until } from "../../harness/until.ts";
-import { clusterKey } from "../nodes.ts";
-import { isAcked, judge } from "./judge.ts";
-import { balanceByHaproxy, startLoad } from "./load.ts";
-import { copyBuild } from "./planted.ts";
-import { startAll } from "./trial.ts";
-import { createWorld, type NodeName, type TrialNode } from "./world.ts";
+import { runCommand } from "../harness/command.ts";
+import { get } from "../harness/rest.ts";
+import { until } from "../harness/until.ts";
+import { clusterKey } from "./nodes.ts";
+import { isAcked, judge } from "./trial/judge.ts";
+import { balanceByHaproxy, startLoad } from "./trial/load.ts";
+import { copyBuild } from "./trial/planted.ts";
+import { outcomesOf, startAll } from "./trial/trial.ts";
+import { createWorld, type NodeName, type TrialNode } from "./trial/world.ts";
 
 // What docs/scale-transcript.md shows: every line below a `$` is what was really printed.
 // `node scripts/scale-transcript.mjs` runs it and writes the page.
@@ -49,8 +49,25 @@ async function count(): Promise<void> {
   counted += begun.length;
   await until(() => begun.every(({ endedMs }) => endedMs > 0));
   const failed = begun.filter((call) => !isAcked(call));
-  const which = failed.length === 0 ? "" : ` (${failed.map(({ outcome }) => outcome).join(", ")})`;
+  const outcomes = [...outcomesOf(failed)].map(([outcome, times]) => `${times} ${outcome}`);
+  const which = outcomes.length === 0 ? "" : ` (${outcomes.join(", ")})`;
   say(`*${begun.length} calls meanwhile, ${failed.length} failed${which}; ${load.sessionsLost} sessions lost so far.*`);
+}
+
+interface Listed {
+  readonly id: NodeName;
+  readonly state: string;
+  readonly instances: number;
+}
+
+async function nodesAt(name: NodeName): Promise<readonly Listed[]> {
+  return (await get(`${nodeOf(name).url}/api/nodes`)).json.nodes;
+}
+
+/** The node that runs most, and another one. */
+async function busiest(): Promise<readonly [NodeName, NodeName]> {
+  const [first, second] = (await nodesAt("n1")).toSorted((one, other) => other.instances - one.instances);
+  return [first?.id ?? "n1", second?.id ?? "n2"];
 }
 
 async function replace(name: NodeName, build: string): Promise<void> {
@@ -65,14 +82,16 @@ await type("n1", "nodes");
 await count();
 
 say("## One is drained, and takes part again");
-await type("n1", "drain", "n2");
-await until(async () => {
-  const { json } = await get(`${nodeOf("n1").url}/api/nodes`);
-  return json.nodes.some((node: any) => node.id === "n2" && node.state === "draining" && node.instances === 0);
-});
-await type("n1", "nodes");
+const [drained, ordering] = await busiest();
+await type(ordering, "drain", drained);
+await until(async () =>
+  (await nodesAt(ordering)).some(
+    ({ id, state, instances }) => id === drained && state === "draining" && instances === 0,
+  ),
+);
+await type(ordering, "nodes");
 await count();
-await type("n1", "drain", "n2", "--resume");
+await type(ordering, "drain", drained, "--resume");
 await count();
 
 say(`## The upgrade\n\nEach node in turn is stopped (SIGTERM), which drains it, and started with ${newVersion}.`);
