@@ -24,13 +24,13 @@ const callsPerSecond = Number(values.rate);
 const seconds = Number(values.calls) / callsPerSecond;
 const about = `
 ${values.calls} calls at least, ${callsPerSecond} each second, over ${values.haproxy ? "HAProxy" : "nodes that are ready"}. Meanwhile each node in turn is asked to stop, started again, and
-used for a second before the next one is stopped. Leases of five seconds.`;
+used for a second before the next one is stopped. Leases of five seconds, and as much notice (\`noticeMs\`).`;
 
 const report = createReport(values);
 const rows: Row[] = [];
 for (let round = 1; round <= Number(values.rounds); round += 1) {
   const faults = [{ kind: "rollingRestart", atMs: 2_000, forMs: 1_000, nodes: nodeNames }] as const;
-  const options = { faults, seconds, callsPerSecond, leaseMs: 5_000, isBehindHaproxy: values.haproxy };
+  const options = { faults, seconds, callsPerSecond, leaseMs: 5_000, noticeMs: 5_000, isBehindHaproxy: values.haproxy };
   rows.push(await report.run(`round ${round}`, options));
   const table = rows.map(({ result }, at) => [at + 1, ...figures(result)]);
   report.write("A rolling restart at full load", about, [["round", ...figureHeads], ...table]);

@@ -38,9 +38,11 @@ export interface Balancer extends AsyncDisposable {
 const lookMs = 200;
 /** A node that does not answer so often is left. */
 const mostMisses = 2;
+/** In the place of a status. */
+const silent = 0;
 
 export function createBalancer(nodes: readonly TrialNode[]): Balancer {
-  /** 200 where it is ready; undefined where it does not answer. */
+  /** 200 where it is ready; undefined where nothing listens. */
   const states = new Map<Target, number | undefined>();
   let turn = 0;
   let isOver = false;
@@ -51,7 +53,8 @@ export function createBalancer(nodes: readonly TrialNode[]): Balancer {
       const look = async () => await send(`${node.url}/readyz`, { method: "GET" });
       const answer = node.isRunning ? await within(look(), 1_000).catch(() => undefined) : undefined;
       misses = answer === undefined ? misses + 1 : 0;
-      if (answer !== undefined || misses >= mostMisses || !node.isRunning) states.set(node, answer?.status);
+      if (answer !== undefined || misses >= mostMisses || !node.isRunning)
+        states.set(node, answer?.status ?? (node.isRunning ? silent : undefined));
       await new Promise((resolve) => setTimeout(resolve, lookMs));
     }
   }
@@ -60,7 +63,7 @@ export function createBalancer(nodes: readonly TrialNode[]): Balancer {
   return {
     next() {
       const ready = nodes.filter((node) => states.get(node) === 200);
-      // Where none is ready, those that answer are better than none.
+      // Where none is ready, those that are there are better than none.
       const some = ready.length > 0 ? ready : nodes.filter((node) => states.get(node) !== undefined);
       turn += 1;
       return some[turn % some.length];

@@ -1,4 +1,6 @@
 import { createRandom } from "../../harness/random.ts";
+import { get } from "../../harness/rest.ts";
+import { until } from "../../harness/until.ts";
 import { nodeNames, type NodeName, type TrialNode, type World } from "./world.ts";
 
 /** What is done to nodes, links and the database, from when on and for how long. */
@@ -74,11 +76,12 @@ const actions = {
     await pause(forMs);
     await postgres.start();
   },
-  /** Each node in turn: asked to stop, started again, and used for a while. */
+  /** Each node in turn: asked to stop, started again, and used for a while once it is ready. */
   async rollingRestart(nodes, forMs) {
     for (const node of nodes) {
       await node.stop("SIGTERM");
       await node.start();
+      await until(async () => (await get(`${node.url}/readyz`)).status === 200);
       await pause(forMs);
     }
   },

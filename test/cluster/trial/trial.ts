@@ -17,6 +17,8 @@ export interface TrialOptions {
   readonly isOneOwner?: boolean;
   /** HAProxy is in front, not a balancer of our own. */
   readonly isBehindHaproxy?: boolean;
+  /** How long a node that stops is served, ms. Default: 1,000, which a balancer of our own needs; 3,500 for HAProxy. */
+  readonly noticeMs?: number;
   /** The command's file, where it is not the one that was built here. */
   readonly main?: string;
   /** How long processes of a fenced node may be seen, ms. Default: a second, of a machine that has time. */
@@ -41,9 +43,9 @@ const recoveryMs = 60_000;
 /** Runs three nodes under load, lets faults happen to them, and judges what servers did and callers were told. */
 export async function runTrial(options: TrialOptions): Promise<TrialResult> {
   const { faults, seconds, callsPerSecond, holdMs = 0, leaseMs = 2_000, isOneOwner = false, main } = options;
-  const { isBehindHaproxy = false } = options;
   // HAProxy leaves a node that missed two looks, one a second.
-  await using world = await createWorld({ main, leaseMs, noticeMs: isBehindHaproxy ? 3_500 : undefined });
+  const { isBehindHaproxy = false, noticeMs = isBehindHaproxy ? 3_500 : undefined } = options;
+  await using world = await createWorld({ main, leaseMs, noticeMs });
   const nowMs = (): number => performance.now();
   const logs: string[] = [];
   await startAll(world, isOneOwner);
