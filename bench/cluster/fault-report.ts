@@ -16,7 +16,7 @@ import {
 const titles = [
   "One fault at a time",
   "Random faults",
-  "A rolling restart at full load",
+  "A rolling restart under load",
   "Owners that are killed",
   "Mistakes that were planted",
 ] as const;

@@ -33,7 +33,7 @@ for (let round = 1; round <= Number(values.rounds); round += 1) {
   const options = { faults, seconds, callsPerSecond, leaseMs: 5_000, noticeMs: 5_000, isBehindHaproxy: values.haproxy };
   rows.push(await report.run(`round ${round}`, options));
   const table = rows.map(({ result }, at) => [at + 1, ...figures(result)]);
-  report.write("A rolling restart at full load", about, [["round", ...figureHeads], ...table]);
+  report.write("A rolling restart under load", about, [["round", ...figureHeads], ...table]);
 }
 process.stdout.write(`${report.machine()}\n`);
 const isWhole = ({ result: { calls, sessionsLost, violations, stuck } }: Row): boolean =>

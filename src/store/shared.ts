@@ -89,7 +89,7 @@ export function createSharedState(): SharedState & { open(share: OpenedShare): v
  * nothing here waits for those. Everything rejects while the database is away.
  */
 export interface ClusterStore {
-  /** All nodes that have joined of late. Rejects with CONFIG_INVALID for a database that nodes cannot share as it is. */
+  /** All nodes that have joined of late. Rejects with CONFIG_INVALID for a database that nodes cannot share. */
   nodes(): Promise<readonly NodeRow[]>;
   /** Begins a new life of this node, which owns nothing. Resolves to its epoch. */
   join(node: JoiningNode): Promise<number>;
