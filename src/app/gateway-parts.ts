@@ -31,6 +31,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
   const { version, log, clock, environment } = deps;
   let current = first;
   let isApplied = false;
+  let isServing = false;
   let sharing: Promise<void> | undefined;
   const config = (): Config => current;
   const owner: Principal = Object.freeze({ ...localPrincipal, via: "owner" as const });
@@ -82,6 +83,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     engine.namespaces.warnOfCollisions(next);
     followed.endForeign();
     const report = await fleet.reconcile(next);
+    isServing = true;
     events.emit({ type: "config.changed", atMs: clock.now(), file: next.file ?? "", ...report });
     // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
     // request.
@@ -95,6 +97,8 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     ...people,
     ...access,
     ...{ version, log, clock, environment, config, owner, fleet, logins, apply, stop },
+    /** It listens before it has what it needs from other gateways: who asks then is sent elsewhere. */
+    unready: () => people.unready() ?? (isServing ? undefined : "it is starting"),
     /** Tokens of logins in use, and values of people that stand elsewhere than in the configuration. */
     secrets: wings.secrets.all,
     ...createStanding({ ...wings, version, clock, config }),

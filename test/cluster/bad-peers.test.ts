@@ -56,6 +56,10 @@ describe.skipIf(hasNoPostgres)("the port for other nodes", () => {
   });
   afterAll(async () => await nodes[Symbol.asyncDispose]());
 
+  /** Whether the database knows the node. */
+  const isListed = async (id: string): Promise<boolean> =>
+    (await nodes.postgres.run(`select 1 from toolyard_cluster.nodes where id = '${id}'`, "yard")).length > 0;
+
   const ended = async (psk: Buffer | undefined, identity = "toolyard"): Promise<string> => {
     const more =
       psk === undefined ? {} : { pskCallback: () => ({ psk, identity }), checkServerIdentity: () => undefined };
@@ -124,6 +128,20 @@ describe.skipIf(hasNoPostgres)("the port for other nodes", () => {
     await expect(nodes.start("again", { cluster: { node: "one" } })).rejects.toThrow(/another node is called one/);
     expect((await callAt(node, "count")).count).toBeGreaterThan(0);
     expect(node.stderr()).not.toContain("serves none of its servers");
+  });
+
+  test("a node that starts is unready until it takes part, although it listens before", async () => {
+    const at = await freePort();
+    let hasStarted = false;
+    const starting = nodes.start("late", { port: at }).finally(() => (hasStarted = true));
+    const seen = new Set<number>();
+    while (!hasStarted) {
+      const { status } = await fetch(`http://127.0.0.1:${at}/readyz`).catch(() => ({ status: 0 }));
+      if (!hasStarted && !(await isListed("late"))) seen.add(status);
+    }
+    await using late = await starting;
+    expect(seen).not.toContain(200);
+    await until(async () => (await fetch(`${late.url}/readyz`)).status === 200);
   });
 
   test("what was recorded on the way to it and is sent again has no effect", async () => {
