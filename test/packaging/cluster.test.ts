@@ -5,30 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import type { Settings } from "../../src/config/config.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { graceOf, settingsOf } from "./node-settings.ts";
 
 const folder = fileURLToPath(new URL("../../packaging", import.meta.url));
 const has = (command: string): boolean => spawnSync(command, ["--help"]).error === undefined;
-const hash = `sha256:${"0".repeat(64)}`;
-
-/** The settings that a node has with that file. */
-async function settingsOf(file: string, env: Readonly<Record<string, string>>): Promise<Settings> {
-  const home = join(tmpdir(), "no-such-home");
-  const homeDirectories = { config: home, data: home, old: home };
-  const all = { TOOLYARD_DATABASE: "postgres://toolyard:x@postgres/toolyard", TOOLYARD_TOKEN_HASH: hash, ...env };
-  const { settings } = await loadConfig({
-    file: join(folder, file),
-    cwd: home,
-    homeDirectories,
-    env: all,
-    flags: {},
-  } as never);
-  return settings;
-}
-
-/** What has to pass before a node may be killed, in seconds. */
-const graceOf = ({ noticeMs, instances }: Settings): number => (noticeMs + instances.drainTimeoutMs) / 1_000 + 10;
 
 describe("Kubernetes", async () => {
   const text = await readFile(join(folder, "kubernetes/toolyard.yaml"), "utf8");
@@ -43,7 +23,7 @@ describe("Kubernetes", async () => {
       type: "RollingUpdate",
       rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
     });
-    const settings = await settingsOf("kubernetes/toolyard.json", { POD_IP: "10.1.2.3" });
+    const settings = await settingsOf(join(folder, "kubernetes/toolyard.json"), { POD_IP: "10.1.2.3" });
     expect(settings.noticeMs).toBeGreaterThan(1_000 * container.readinessProbe.failureThreshold);
     expect(pod.terminationGracePeriodSeconds).toBe(graceOf(settings));
     expect(container.lifecycle).toBeUndefined();
@@ -51,7 +31,7 @@ describe("Kubernetes", async () => {
   });
 
   test("a pod tells others the address that they reach, at the port that only they may reach", async () => {
-    const { cluster } = await settingsOf("kubernetes/toolyard.json", { POD_IP: "10.1.2.3" });
+    const { cluster } = await settingsOf(join(folder, "kubernetes/toolyard.json"), { POD_IP: "10.1.2.3" });
     expect(cluster).toMatchObject({ advertise: "10.1.2.3:7300", listen: "0.0.0.0:7300" });
     const ip = { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } };
     expect(container.env).toEqual([ip]);
@@ -121,7 +101,7 @@ describe("Compose", async () => {
   const names = ["one", "two", "three"];
 
   test("three nodes of one name each, with one key and one database, and time to hand over", async () => {
-    const settings = await settingsOf("compose/toolyard.json", {});
+    const settings = await settingsOf(join(folder, "compose/toolyard.json"), {});
     expect(settings.cluster).toMatchObject({ listen: "0.0.0.0:7300" });
     for (const name of names) {
       const node = services[name];
@@ -143,7 +123,7 @@ describe("Compose", async () => {
     expect(haproxy).toMatch(/http-check send meth GET uri \/readyz .*hdr Host/);
     const servers = lines.filter((line) => line.startsWith("server "));
     expect(servers).toEqual(names.map((name) => `server ${name} ${name}:3001`));
-    const settings = await settingsOf("compose/toolyard.json", {});
+    const settings = await settingsOf(join(folder, "compose/toolyard.json"), {});
     expect(settings.noticeMs).toBeGreaterThan(2_000);
   });
 
