@@ -90,7 +90,11 @@ describe.skipIf(hasNoGo)("the Helm chart", () => {
       if (document.metadata.labels === undefined) delete made.metadata.labels;
       expect(withoutRelease(made)).toEqual(document);
     }
-    expect(defaults.config).toEqual(JSON.parse(await readFile(join(plain, "toolyard.json"), "utf8")));
+    const file = JSON.parse(await readFile(join(plain, "toolyard.json"), "utf8"));
+    // There, the namespace is not known.
+    const made = JSON.parse(of("ConfigMap").data["toolyard.json"]);
+    expect(made.toolyard.allowedHosts).toEqual(expect.arrayContaining(file.toolyard.allowedHosts));
+    expect({ ...made, toolyard: { ...made.toolyard, allowedHosts: file.toolyard.allowedHosts } }).toEqual(file);
     const [image] = parse(await readFile(join(plain, "kustomization.yaml"), "utf8")).images;
     expect(defaults.image).toBe(`${image.name}:${image.newTag}`);
     const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -114,6 +118,18 @@ describe.skipIf(hasNoGo)("the Helm chart", () => {
       expect(had.noticeMs).toBeGreaterThan(1_000 * readinessProbe.periodSeconds * readinessProbe.failureThreshold);
       expect(lifecycle).toBeUndefined();
     });
+  });
+
+  test("pods of the cluster may call the Service by each of its names, or by those that are given", async () => {
+    const hostsWith = async (values: Values): Promise<readonly string[]> =>
+      await withConfig(render(values, { release: "blue" }), async (file) => {
+        const { allowedHosts } = await settingsOf(file, { POD_IP: "10.1.2.3" });
+        return allowedHosts;
+      });
+    const { name } = render({}, { release: "blue" }).of("Service").metadata;
+    const ends = ["", ".tools", ".tools.svc", ".tools.svc.cluster.local"];
+    expect(await hostsWith({})).toEqual(ends.map((end) => `${name}${end}`));
+    expect(await hostsWith(settings({ allowedHosts: ["yard"] }))).toEqual(["yard"]);
   });
 
   test("a node has time for what it announces and for calls, in whole seconds", () => {

@@ -23,13 +23,20 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
-{{/* The configuration file. */}}
+{{/* The configuration file. Pods of the cluster call the gateway by the names of its Service. */}}
 {{- define "toolyard.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if and .Values.ingress.enabled (not (hasKey $config.toolyard "publicUrl")) -}}
 {{- $scheme := ternary "https" "http" (ne .Values.ingress.tlsSecret "") -}}
 {{- $host := required "ingress.host is missing: the name that clients reach the gateway by" .Values.ingress.host -}}
 {{- $_ := set $config.toolyard "publicUrl" (printf "%s://%s" $scheme $host) -}}
+{{- end -}}
+{{- if not (hasKey $config.toolyard "allowedHosts") -}}
+{{- $name := include "toolyard.name" . -}}
+{{- $inSpace := printf "%s.%s" $name .Release.Namespace -}}
+{{- $inCluster := printf "%s.svc" $inSpace -}}
+{{- $hosts := list $name $inSpace $inCluster (printf "%s.cluster.local" $inCluster) -}}
+{{- $_ := set $config.toolyard "allowedHosts" $hosts -}}
 {{- end -}}
 {{- toPrettyJson $config -}}
 {{- end }}
