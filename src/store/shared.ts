@@ -147,6 +147,25 @@ export interface NodeInfo {
   readonly instances: number;
   /** Absent for a release that has none. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Not known until it was measured, and of a node of a version that does not tell it. */
+  readonly load?: NodeLoad | undefined;
+}
+
+/** What a node has to do, of the last seconds. */
+export interface NodeLoad {
+  /** Requests of its clients to servers. */
+  readonly callsPerSecond: number;
+  /** Those of them that it passed to other nodes. */
+  readonly forwardedPerSecond: number;
+  /** That it and the processes of its servers use, of those that it may use. */
+  readonly cpuCores: number;
+  readonly cores: number;
+  /** Resident, of the processes of its servers; null where the system does not tell. */
+  readonly memoryBytes: number | null;
+  /** Of its machine, or that its container may use. */
+  readonly machineBytes: number;
+  /** Servers that wait for their turn to be started. */
+  readonly waitingStarts: number;
 }
 
 export interface Renewal {

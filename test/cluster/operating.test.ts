@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runCommand, type CommandResult } from "../harness/command.ts";
@@ -181,6 +182,25 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${at("one").url}/api/nodes/two/drain`, { method: "POST", headers, body: "{}" });
     expect(answer.status).toBe(403);
+  });
+
+  test("each tells what the nodes have to do, and of those that say nothing any more nothing", async () => {
+    await until(async () => {
+      await callAt(at("two"), "count");
+      const [first, second] = await listed("one");
+      // Node two takes the calls, and node one has the process.
+      if (!(second.load?.forwardedPerSecond > 0) || !(first.load?.memoryBytes > 10 * 1024 ** 2)) return false;
+      expect(second.load.callsPerSecond).toBeGreaterThanOrEqual(second.load.forwardedPerSecond);
+      expect(second.load).toMatchObject({ waitingStarts: 0, cores: availableParallelism() });
+      expect(first.load.machineBytes).toBeGreaterThan(first.load.memoryBytes);
+      return first.load.cpuCores > 0 && second.load.memoryBytes === 0;
+    });
+    const dead = await nodes.start("dead");
+    await until(async () => (await listed("one")).some(({ id, load }) => id === "dead" && load !== null));
+    await dead.stop();
+    await until(async () => (await listed("one")).some((node) => node.id === "dead" && node.state === "dead"));
+    expect((await listed("one")).find(({ id }) => id === "dead").load).toBeNull();
+    expect((await typed("nodes")).stdout).toMatch(/^NODE .* CALLS\/S +FORWARDED\/S +CPU +MEMORY .*\ndead +dead +0 +- +-/);
   });
 });
 

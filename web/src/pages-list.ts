@@ -2,6 +2,7 @@ import {
   Activity,
   ArrowLeftRight,
   BookOpen,
+  Boxes,
   Coins,
   FileText,
   Gauge,
@@ -37,12 +38,16 @@ const clientsPage = { to: "/clients", label: "Clients", icon: MonitorSmartphone,
 /** Of a member what their own clients and instances say. */
 const protocolPage = { to: "/protocol", label: "Protocol", icon: ArrowLeftRight, key: "w" } as const;
 
+/** In a gateway that is a node of a cluster. */
+const nodesPage = { to: "/nodes", label: "Nodes", icon: Boxes, key: "n" } as const;
+
 /** For the operator of the gateway; never mixed with pages for everyone. */
 const runPages = [
   { to: "/logs", label: "Logs and events", icon: ScrollText, key: "l" },
   protocolPage,
   clientsPage,
   peoplePage,
+  nodesPage,
   { to: "/tokens", label: "Token cost", icon: Coins, key: "k" },
   { to: "/settings", label: "Settings", icon: Settings, key: "e" },
   { to: "/start", label: "Start", icon: Rocket, key: "b" },
@@ -52,13 +57,17 @@ const runPages = [
 export type PageRow = (typeof usePages)[number] | (typeof runPages)[number];
 
 /** The pages of the navigation that somebody sees, in its two groups. */
-export function pagesFor({ roles, hasPeople }: Pick<Session, "roles" | "hasPeople">): {
+export function pagesFor({ roles, hasPeople, isNode }: Pick<Session, "roles" | "hasPeople" | "isNode">): {
   readonly use: readonly PageRow[];
   readonly run: readonly PageRow[];
 } {
   const isAdmin = roles.includes("admin");
+  const isThere = new Map<PageRow, boolean>([
+    [peoplePage, hasPeople],
+    [nodesPage, isNode],
+  ]);
   return {
     use: isAdmin ? usePages : [...usePages, protocolPage, clientsPage, ...(hasPeople ? [peoplePage] : [])],
-    run: isAdmin ? runPages.filter((page) => page !== peoplePage || hasPeople) : [],
+    run: isAdmin ? runPages.filter((page) => isThere.get(page) ?? true) : [],
   };
 }

@@ -117,6 +117,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: "/nodes",
+    component: lazyRouteComponent(() => import("./pages/nodes.tsx"), "Nodes"),
+  }),
+  createRoute({
+    getParentRoute,
     path: "/tokens",
     component: lazyRouteComponent(() => import("./pages/tokens.tsx"), "Tokens"),
   }),

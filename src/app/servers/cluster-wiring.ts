@@ -32,6 +32,7 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
+import { createNodeLoad, type NodeLoadDeps } from "./node-load.ts";
 import type { ClusterStore, NodeInfo, Taken } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
@@ -39,7 +40,7 @@ export interface ClusterDeps {
   readonly config: () => Config;
   readonly log: Log;
   readonly clock: Clock;
-  readonly events: Pick<EventBus, "emit">;
+  readonly events: Pick<EventBus, "emit" | "on">;
   readonly version: string;
   readonly store: Pick<GatewayStore, "cluster">;
   readonly openHere: OpenConnection;
@@ -47,6 +48,8 @@ export interface ClusterDeps {
   /** The instance, made for its owner where it was not used here before. */
   readonly find: (instance: InstanceId, owner: string | null) => Instance | undefined;
   readonly ownerOf: (instance: InstanceId) => string | null;
+  /** What the load of this node is measured by. */
+  readonly load: Pick<NodeLoadDeps, "processes" | "waitingStarts">;
   /** A client of a session sent something to another node, which may be meant for a call here. */
   readonly onClient: (note: ClientNote, body: Buffer) => void;
   /** Who calls here, whose limits hold for all nodes together. */
@@ -160,10 +163,11 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
   const { limits } = config().settings;
   const startedAtMs = clock.now();
   const hashOf = createConfigHash(config);
+  const loadOf = createNodeLoad({ ...deps, ...deps.load });
   const reaching = createReach({ ...deps, network: () => network, silenceMs: leaseMs });
   const info = (): NodeInfo => ({
     ...{ version: deps.version, startedAtMs, key: about.key },
-    ...{ config: hashOf(), instances: placed.size, labels },
+    ...{ config: hashOf(), instances: placed.size, load: loadOf(), labels },
   });
   const teller = createTeller(deps, about.id);
   const membership: Membership = createMembership({

@@ -106,7 +106,10 @@ export function createServers(deps: ServersDeps): Servers {
   });
   const settings = () => config().settings.instances;
   const openHere = openBalanced({ open: connections.open, clock, starts, settings, rules }, deps.loadLate);
-  const cluster = config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, () => fleet);
+  const cluster = config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, {
+    fleet: () => fleet,
+    waitingStarts: () => starts.waiting,
+  });
   const open = cluster?.open ?? openHere;
   const fleet: Fleet = createFleet({
     open: deps.traces === undefined ? open : traceOpening(open, deps.traces),
@@ -166,7 +169,7 @@ export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss"
 function createLateCluster(
   { config, log, clock, events, version, store, loadLate, principalOf }: ServersDeps,
   openHere: ClusterDeps["openHere"],
-  fleet: () => Fleet,
+  { fleet, waitingStarts }: { readonly fleet: () => Fleet; readonly waitingStarts: () => number },
 ): LateCluster {
   const loadCode = async () => await import("./cluster-wiring.ts");
   let joined: Cluster | undefined;
@@ -182,6 +185,7 @@ function createLateCluster(
       admission: () => limited,
       answerOf: (kind) => answers.get(kind),
       onLeave: async (heir) => await give(heir),
+      load: { processes: () => processesOf(fleet().all()), waitingStarts },
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
         const principal = owner === null ? undefined : principalOf(owner as PrincipalId);
@@ -224,6 +228,11 @@ function createLateCluster(
     drain: async (signal) => await joined?.drain(signal),
     close: async () => await joined?.close(),
   };
+}
+
+function processesOf(instances: readonly Instance[]): readonly number[] {
+  const pids = instances.flatMap(({ pid, connection }) => connection?.replicas?.all().map((one) => one.pid) ?? [pid]);
+  return pids.filter((pid) => pid !== undefined);
 }
 
 const rules: InstanceRules = Object.freeze({

@@ -5,6 +5,7 @@ import { isOn } from "../../config/given.ts";
 import { openGatewayClient } from "../gateway/gateway-client.ts";
 import { printAnswer } from "../gateway/list-output.ts";
 import { minuteOf } from "../people/team-lists.ts";
+import { megabytes } from "../terminal/status-text.ts";
 import { printText } from "../terminal/fitted-text.ts";
 import { toTable, type Column } from "../terminal/table.ts";
 import { misused } from "../terminal/wrong-usage.ts";
@@ -15,6 +16,11 @@ const columns: readonly Column[] = [
   { heading: "NODE" },
   { heading: "STATE" },
   { heading: "INSTANCES", align: "right" },
+  { heading: "CALLS/S", align: "right", rank: 6 },
+  { heading: "FORWARDED/S", align: "right", rank: 8 },
+  { heading: "CPU", align: "right", rank: 7 },
+  { heading: "MEMORY", align: "right", rank: 7 },
+  { heading: "STARTS", align: "right", rank: 9 },
   { heading: "LEASE", align: "right", rank: 3 },
   { heading: "VERSION", rank: 2 },
   { heading: "ADDRESS", rank: 4 },
@@ -38,7 +44,21 @@ function toCells(node: Node): readonly string[] {
   ];
   const lease = node.state === "dead" ? "" : `${(node.leaseLeftMs / 1_000).toFixed(1)} s`;
   const { id, state, version, address, started } = node;
-  return [id, state, String(node.instances), lease, version, address, minuteOf(started), notes.join(", ")];
+  const { instances } = node;
+  return [
+    ...[id, state, String(instances), ...loadCells(node.load)],
+    ...[lease, version, address, minuteOf(started), notes.join(", ")],
+  ];
+}
+
+/** Of a node whose load is not known, none. STARTS is of servers that wait for theirs. */
+function loadCells(load: Node["load"]): readonly string[] {
+  if (load === null) return ["-", "-", "-", "-", "-"];
+  const { callsPerSecond, forwardedPerSecond, cpuCores, cores, memoryBytes, waitingStarts } = load;
+  return [
+    ...[callsPerSecond.toFixed(1), forwardedPerSecond.toFixed(1), `${cpuCores.toFixed(1)}/${cores}`],
+    ...[megabytes(memoryBytes), String(waitingStarts)],
+  ];
 }
 
 /** `toolyard drain NODE`: it hands over what it runs; with --resume it takes part again. */

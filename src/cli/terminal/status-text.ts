@@ -109,7 +109,8 @@ function tokensText({ tokens, tokensExact }: ServerStatus): string {
   return tokens === 0 ? "-" : `${tokensExact ? "" : "~"}${countText(tokens)}`;
 }
 
-function megabytes(bytes: number | null): string {
+/** Memory, where it is known. */
+export function megabytes(bytes: number | null): string {
   return bytes === null ? "-" : `${Math.round(bytes / 1024 ** 2)} MB`;
 }
 

@@ -62,12 +62,15 @@ export function createNodeDesk(deps: NodeDeskDeps): NodeDesk {
   function see(node: KnownNode): SeenNode {
     const { leasedUntilMs, info, ...rest } = node;
     const isThis = node.id === membership.me.id;
-    const { config } = deps.info();
+    const own = deps.info();
     const leaseLeftMs = Math.max(0, Math.round(leasedUntilMs - clock.monotonic()));
-    const state = isThis && node.state !== "dead" ? stateOf(membership) : node.state;
+    const told = isThis && node.state !== "dead" ? stateOf(membership) : node.state;
+    const state = leaseLeftMs === 0 && told !== "dead" ? "silent" : told;
+    const { load, ...about } = isThis ? own : info;
     return {
-      ...{ ...rest, ...(isThis ? deps.info() : info), isThis, leaseLeftMs, differs: !isThis && info.config !== config },
-      state: leaseLeftMs === 0 && state !== "dead" ? "silent" : state,
+      ...{ ...rest, ...about, isThis, leaseLeftMs, differs: !isThis && info.config !== own.config, state },
+      // How one is that says nothing any more is not known.
+      ...(load === undefined || state === "dead" || state === "silent" ? {} : { load }),
     };
   }
 

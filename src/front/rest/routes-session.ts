@@ -32,6 +32,7 @@ const person = {
   user: schemas.nullableText.describe("The name of the user; null for people of the configuration."),
   teams: z.array(people.membership).describe("Between which the browser can choose, with `X-Toolyard-Team`."),
   hasPeople: z.boolean().describe("Whether this gateway has users and teams."),
+  isNode: z.boolean().describe("Whether this gateway is a node of a cluster."),
   isPerson: z.boolean().describe("Whether the session is that of the pages for people, good in all their teams."),
 };
 
@@ -202,6 +203,7 @@ function describe(deps: RestDeps, { principal, session: one, person: visiting }:
     user: visiting?.name ?? book?.users.get(user ?? "")?.name ?? null,
     teams: book === undefined ? [] : membershipsOf(book, principal).map(toMembership),
     hasPeople: book !== undefined,
+    isNode: deps.nodes() !== undefined,
     isPerson: visiting !== undefined,
     startedAt: toIso(one?.createdAtMs ?? visiting?.startedAtMs ?? 0),
     endsAt: toIso(one?.endsAtMs ?? visiting?.endsAtMs ?? 0),

@@ -28,6 +28,18 @@ const nodeSchema = z
     config: z.string().describe("SHA-256 of its servers and rules of calls, in hex."),
     labels: z.record(z.string(), z.string()).describe("That servers may ask for with `place.labels`."),
     differs: z.boolean().describe("Whether that is not the configuration of the node that answers."),
+    load: z
+      .object({
+        callsPerSecond: z.number().describe("Requests of its clients to servers."),
+        forwardedPerSecond: z.number().describe("Those of them that it passed to other nodes."),
+        cpuCores: z.number().describe("Cores that it and the processes of its servers used."),
+        cores: z.int().describe("That it may use."),
+        memoryBytes: z.int().nullable().describe("Resident, of its servers' processes; null where that is not known."),
+        machineBytes: z.int().describe("Memory of its machine or container."),
+        waitingStarts: z.int().describe("Servers that wait for their turn to be started."),
+      })
+      .nullable()
+      .describe("Of the last seconds; null for one that has just begun, says nothing any more, or is of an older version."),
   })
   .meta({ id: "ClusterNode" });
 
@@ -49,9 +61,10 @@ function requireNodes({ nodes }: Pick<Services, "nodes">): NodeDesk {
 }
 
 function toJson({ isThis, startedAtMs, ...node }: SeenNode): z.output<typeof nodeSchema> {
-  const { id, state, version, address, leaseLeftMs, instances, config, labels = {}, differs } = node;
+  const { id, state, version, address, leaseLeftMs, instances, config, labels = {}, differs, load = null } = node;
   const started = new Date(startedAtMs).toISOString();
-  return { id, this: isThis, state, version, address, started, leaseLeftMs, instances, config, labels, differs };
+  const about = { id, this: isThis, state, version, address, started, leaseLeftMs, instances };
+  return { ...about, config, labels, differs, load };
 }
 
 export const listNodes = operation({

@@ -28,6 +28,8 @@ export const queryClient = new QueryClient({
 const livelyMs = 15_000;
 const quietMs = 60_000;
 let lastEventMs = 0;
+/** A node tells how it is with each renewal of its lease. */
+const nodesMs = 3_000;
 
 const hourMs = 3_600_000;
 const countedSoonMs = 2_000;
@@ -134,6 +136,12 @@ export const queries = {
       // It looks at a month, and tells hours: no call is followed.
       refetchInterval: quietMs,
     }),
+  nodes: queryOptions({
+    queryKey: ["nodes"],
+    queryFn: async () => await valueOf(api.GET("/api/nodes")),
+    // Leases and loads pass without an event.
+    refetchInterval: nodesMs,
+  }),
   clients: queryOptions({
     queryKey: ["clients"],
     queryFn: async () => await valueOf(api.GET("/api/clients")),
@@ -240,6 +248,8 @@ const touched: readonly (readonly [prefix: string, keys: readonly (readonly stri
   ["catalog.", [["tools"], ["status"], ["resources"], ["prompts"]]],
   ["config.", [["config"], ["status"], ["tools"], ["clients"]]],
   ["auth.", [["sessions"]]],
+  ["node.", [["nodes"]]],
+  ["instance.moved", [["nodes"], ["status"]]],
   ["approval", [["approvals"], ["grants"]]],
   ["definition.", [["definitions"], ["tools"], ["status"]]],
 ];

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { ago } from "../../words/format.ts";
 import { statusWords, type Standing, type Tone } from "../../words/status.ts";
 
@@ -16,6 +17,16 @@ export function StatusMark({ server }: { readonly server: Standing }) {
   const { word, tone } = statusWords(server);
   const again = server.retryAt == null ? "" : `: tries again ${ago(server.retryAt)}`;
   return (
+    <ToneMark tone={tone}>
+      {word}
+      {again}
+    </ToneMark>
+  );
+}
+
+/** A state of any thing: shape and colour of its tone, and its word. */
+export function ToneMark({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
+  return (
     <span className={`status ${tone}`}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden>
         <path
@@ -27,8 +38,7 @@ export function StatusMark({ server }: { readonly server: Standing }) {
           strokeLinejoin="round"
         />
       </svg>
-      {word}
-      {again}
+      {children}
     </span>
   );
 }
