@@ -34,6 +34,7 @@ function startRecording(): Recording {
   const loggingOf = () => "metadata" as const;
   const record = createRequestLog({
     sink,
+    node: null,
     loggingOf,
     schemasOf: () => undefined,
     redactJson: (text) => text,

@@ -36,6 +36,10 @@ They are kept from the first reader until five minutes after the last one.
 Up to ten events a second of one instance and person are sent immediately. Beyond that, the newest of each type is sent
 in the next second and counts the others; a change of status then leads from the first status to the last.
 
+In a [cluster](scale.md), what happens at all nodes is in the stream, with the same rights: \`node\` is in events of other
+nodes than the one that is asked. They tell them while somebody reads, and for five seconds after that: who comes back
+later is told \`reset\`, as everybody is when a node joins or could not tell everything.
+
 A stream counts as one of \`limits.openStreams\`, not as a call. One that is not read is closed when a megabyte waits.
 
 ## Webhooks

@@ -78,6 +78,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
   });
   const records = createRecords({
     ...{ ...shared, facts, audit, store: kept },
+    node: servers.cluster?.id ?? null,
     loggingOf: (id) => fleet.get(id)?.server.requestLogging ?? "off",
     schemasOf: ({ instance, name }) => definitionOf(instance, name),
   });
@@ -100,7 +101,7 @@ export function buildWings(config: () => Config, deps: GatewayDeps) {
     cluster: servers.cluster,
     finding: usage.meter,
   });
-  const live = createLive({ ...shared, facts });
+  const live = createLive({ ...shared, facts, cluster: servers.cluster });
   const messages = createMessages({ ...shared, tap, definitionOf, viewOf: views.viewOf, directory: people.directory });
   const webhooks = createWebhookWiring({ ...shared, facts });
   const metrics = createGatewayMetrics({ ...deps, events, servers, engine, mcp, records });

@@ -168,6 +168,7 @@ one, --start starts them, tries them and stops them again. Of AI clients it read
       failed: { about: "only those that failed" },
       server: { word: "S", about: "only those of this server or instance" },
       tool: { word: "T", about: "only those of this tool, such as `github:create_issue`" },
+      node: { word: "ID", about: "only those that this node of a cluster served" },
       limit: { word: "N", about: "how many of the latest calls (default: 20; with -f 10)" },
       json: { about: "print each as one line of JSON" },
     },

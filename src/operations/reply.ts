@@ -21,6 +21,9 @@ export interface RecordList<Row> {
   readonly beforeExport?: (format: "ndjson" | "csv") => Promise<void>;
 }
 
+/** Calls `wake` when something of these types happened at another node, or may have. */
+export type WakeElsewhere = (types: readonly GatewayEvent["type"][], wake: () => void) => () => void;
+
 /** How a list that grows is followed. */
 export interface FollowedList<Row> {
   /** How many of the rows that there are already are sent first. */
@@ -28,6 +31,8 @@ export interface FollowedList<Row> {
   /** Tells that there may be more. */
   readonly wakenBy: readonly GatewayEvent["type"][];
   readonly events: Pick<EventBus, "on">;
+  /** The same of what happens at other nodes of a cluster, which write rows of their own. Returns what ends it. */
+  readonly elsewhere?: WakeElsewhere | undefined;
   /** Newest first. */
   read(page: PageQuery): Promise<Page<Row & { readonly id: number }>>;
   /** Begins to count lost lines. Undefined where none are lost but those that are said to be missed. */

@@ -48,6 +48,7 @@ import type { RegisteredClients } from "../people/authorization-server/registere
 import type { UserAccess } from "../people/authorization-server/user-access.ts";
 import type { PeopleChanges } from "../people/directory/people-changes.ts";
 import type { TeamDirectory } from "../people/directory/team-directory.ts";
+import type { WakeElsewhere } from "./reply.ts";
 import type { TextCache } from "./cached-text.ts";
 import type { RestQuestions } from "./tools/asked-questions.ts";
 import type { ResourceLeases } from "./tools/resource-leases.ts";
@@ -249,6 +250,8 @@ export interface Services {
   readonly nodes: () => NodeDesk | undefined;
   /** What other nodes keep for clients; undefined where the gateway is alone. */
   readonly elsewhere: Elsewhere | undefined;
+  /** Wakes those who follow records when other nodes have some; undefined in a gateway that is alone. */
+  readonly wakeElsewhere: WakeElsewhere | undefined;
   /** The node of the cluster that runs an instance; null where no node does, and in a gateway that is alone. */
   readonly nodeOf: (instance: Instance) => string | null;
   /** Undefined where the people are those of the configuration alone. */

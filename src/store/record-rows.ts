@@ -19,6 +19,12 @@ import {
  * Times are wall clock, in ms. Texts that are not there are null; "" is a text.
  */
 
+/**
+ * Ids of records begin with their time, so that a range of time is a range of ids and needs no index of its own.
+ * 2,048 in a millisecond is more than one thread can make, and fits into a double until the year 2109.
+ */
+export const idsPerMs = 2_048;
+
 export const logLevels = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 const levelColumn: Column<LogLevel, number> = {
@@ -71,6 +77,10 @@ export const recordTables = {
     traceId: textOrNull,
     /** First line of the error where it failed; of a search, what was found. At most 300 characters; null otherwise. */
     message: textOrNull,
+    /** The node of a cluster that served it; null in a gateway that is alone. */
+    node: textOrNull,
+    /** The node that ran the server, where that was another one. */
+    serverNode: textOrNull,
   }),
   /** What was said in a call, as text: apart, so that lists never read it, and it can be forgotten earlier. */
   request_body: table({

@@ -227,6 +227,8 @@ export interface CallQuery extends PageQuery, TimeRange, ServerFilter, Installat
   /** `RequestRecord.name`. */
   readonly tool?: string | undefined;
   readonly client?: string | undefined;
+  /** The node of a cluster that served it. */
+  readonly node?: string | undefined;
   readonly outcome?: RequestOutcome | undefined;
   readonly code?: string | undefined;
   /** True: only those whose outcome is not `ok`. False: only those whose outcome is. */

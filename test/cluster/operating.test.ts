@@ -131,6 +131,7 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
     await until(async () => {
       const text = await (await fetch(`${at("one").url}/metrics`)).text();
       expect(text).toMatch(/toolyard_cluster_takeovers_total\{why="handed over"\} [1-9]/);
+      expect(text).toMatch(/toolyard_cluster_gap_seconds_count [1-9]/);
       expect(text).toMatch(/toolyard_cluster_forwarded_total\{outcome="ok"\} [1-9]/);
       expect(text).toMatch(/toolyard_cluster_lease_left_seconds [1-9]/);
       // Others are known by the last renewal.
@@ -184,6 +185,23 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
     expect(answer.status).toBe(403);
   });
 
+  test("the record of a call says which node served it, and which one ran the server", async () => {
+    await callAt(at("two"), "count");
+    await callAt(at("one"), "count");
+    for (const from of ["one", "two"] as const)
+      await until(async () => {
+        const { calls } = await ask(at(from), "GET", "/api/calls?tool=effects:count&limit=2");
+        const [last, before] = calls;
+        return last?.node === "one" && !("serverNode" in last) && before?.node === "two" && before.serverNode === "one";
+      });
+    const { calls } = await ask(at("one"), "GET", "/api/calls?node=two&limit=1000");
+    expect(new Set(calls.map(({ node }: any) => node))).toEqual(new Set(["two"]));
+    const one = await ask(at("one"), "GET", `/api/calls/${calls[0].id}`);
+    expect(one).toMatchObject({ node: "two", serverNode: "one" });
+    expect((await typed("calls")).stdout).toMatch(/^TIME .* NODE\n[^]* two > one\n.* one\n/);
+    expect((await typed("calls", "--node", "one", "--json")).stdout).not.toContain('"node":"two"');
+  });
+
   test("each tells what the nodes have to do, and of those that say nothing any more nothing", async () => {
     await until(async () => {
       await callAt(at("two"), "count");
@@ -200,7 +218,9 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
     await dead.stop();
     await until(async () => (await listed("one")).some((node) => node.id === "dead" && node.state === "dead"));
     expect((await listed("one")).find(({ id }) => id === "dead").load).toBeNull();
-    expect((await typed("nodes")).stdout).toMatch(/^NODE .* CALLS\/S +FORWARDED\/S +CPU +MEMORY .*\ndead +dead +0 +- +-/);
+    expect((await typed("nodes")).stdout).toMatch(
+      /^NODE .* CALLS\/S +FORWARDED\/S +CPU +MEMORY .*\ndead +dead +0 +- +-/,
+    );
   });
 });
 

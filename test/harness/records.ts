@@ -55,6 +55,8 @@ export function requestOf(store: Pick<RecordStore, "nextId">, given: Partial<Req
     isResultCut: false,
     traceId: null,
     message: null,
+    node: null,
+    serverNode: null,
     body: null,
     ...given,
   };

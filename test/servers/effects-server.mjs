@@ -63,6 +63,7 @@ const calls = {
   count: () => text({ count: (count += 1), pid: process.pid }),
   async note({ id, ms }) {
     note(id);
+    process.stderr.write(`noted ${id}\n`);
     if (ms !== undefined) await new Promise((resolve) => setTimeout(resolve, ms));
     return text({ id, pid: process.pid });
   },

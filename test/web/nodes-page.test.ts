@@ -7,6 +7,11 @@ import { get } from "../harness/rest.ts";
 import { until } from "../harness/until.ts";
 import { hasBrowser, launchBrowser, openDashboard, problemsOfLooks, settled, visit } from "./dashboard.ts";
 
+/** The values of these facts, once they are there. */
+const factsOf = async (page: Page, ...names: readonly string[]): Promise<readonly (string | null)[]> =>
+  await Promise.all(
+    names.map(async (name) => await page.locator("dl > div", { hasText: name }).locator("dd").first().textContent()),
+  );
 const card = (page: Page, name: string) => page.getByRole("listitem", { name, exact: true });
 
 describe.skipIf(!hasBrowser || hasNoPostgres)("the page of nodes", () => {
@@ -71,6 +76,13 @@ describe.skipIf(!hasBrowser || hasNoPostgres)("the page of nodes", () => {
     const again = page.getByRole("dialog", { name: "Have one take part again?" });
     await again.getByRole("button", { name: "Take part again" }).click();
     await card(page, "one").getByText("Ready", { exact: true }).waitFor();
+
+    await page.getByRole("link", { name: "Calls", exact: true }).click();
+    await page.getByRole("link", { name: "effects:count" }).first().click();
+    expect(await factsOf(page, "Served by node", "Server ran at node")).toEqual(["one", "two"]);
+    await visit(page, at("two"), "/servers/effects?tab=status");
+    expect(await factsOf(page, "Runs at node")).toEqual(["two"]);
+    await page.getByRole("link", { name: "Nodes", exact: true }).click();
 
     at("one").process.kill("SIGSTOP");
     await card(page, "one").getByText("Silent", { exact: true }).waitFor();

@@ -7,6 +7,7 @@ import type { RestHandler } from "../../front/http/http-server.ts";
 import { listConnections } from "../../front/mcp/sessions/session-store.ts";
 import { trackController } from "../../front/mcp/running/running-requests.ts";
 import { createRest } from "../../front/rest/rest.ts";
+import type { WakeElsewhere } from "../../operations/reply.ts";
 import type { RestPeople, Services } from "../../operations/services.ts";
 import type { JsonObject } from "../../kernel/text/json-bytes.ts";
 import { createAuditHistory } from "../../records/audit/audit-history.ts";
@@ -86,6 +87,7 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     onDenied: (request, failure, principal) => gateway.audit.deny(toDenial(request, failure, principal)),
     upkeep: createRestUpkeep(gateway.records.opened),
     nodeOf: (instance) => gateway.servers.cluster?.nodeOf(instance) ?? null,
+    wakeElsewhere: wakerOf(gateway),
     nodes: () => gateway.servers.cluster?.joined?.desk,
     elsewhere: gateway.servers.cluster?.elsewhere,
     people: () => toRestPeople(gateway),
@@ -100,6 +102,15 @@ export function loadRest(gateway: GatewayParts, needs: RestNeeds): RestHandler {
     reportFailure: (failure, operation) =>
       gateway.log.error({ component: "front", operation, err: failure.cause ?? failure }, failure.message),
   });
+}
+
+function wakerOf({ servers: { cluster } }: GatewayParts): WakeElsewhere | undefined {
+  if (cluster === undefined) return undefined;
+  return (types, wake) =>
+    cluster.watch({
+      onEvent: ({ about }) => types.some((type) => type === about["type"]) && wake(),
+      onLost: wake,
+    });
 }
 
 function toRestPeople({ team, config, fleet }: GatewayParts): RestPeople | undefined {

@@ -1,6 +1,8 @@
+import type { FollowHere } from "../../cluster/peers/node-watch.ts";
 import { estimateTokens } from "../../catalog/exposure/text/token-estimate.ts";
 import { isOffered, type Policy } from "../../engine/policy/decide.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
+import { publishedTypes, type PublishedEvent } from "../../kernel/events/published-events.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { MessageTap, TapPeer } from "../../kernel/events/message-tap.ts";
 import type { View } from "../../catalog/model/view.ts";
@@ -12,8 +14,9 @@ import { openOnce, type LoadLate } from "../../kernel/runtime/late-module.ts";
 import { localPrincipal, type Principal } from "../../kernel/principal.ts";
 import type { Directory } from "../../people/directory/directory.ts";
 import type { EventFacts } from "../../records/events/event-json.ts";
-import type { LiveEvents } from "../../records/events/live-events.ts";
+import type { FollowElsewhere, LiveEvents } from "../../records/events/live-events.ts";
 import type { MessageWatch } from "../../records/events/message-watch.ts";
+import type { LateCluster } from "../servers/servers-wing.ts";
 import type { Redaction } from "../../records/redaction/redaction.ts";
 import type { Fleet } from "../../servers/instance/fleet/fleet.ts";
 import { stringifyExact } from "../../wire/json/exact-json.ts";
@@ -30,9 +33,10 @@ export interface LiveDeps {
   readonly clock: Clock;
   readonly loadLate: LoadLate;
   readonly facts: EventFacts;
+  readonly cluster: Pick<LateCluster, "watch" | "onWatched"> | undefined;
 }
 
-export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
+export function createLive({ events, clock, loadLate, facts, cluster }: LiveDeps): Live {
   let loaded: LiveEvents | undefined;
   let isOver = false;
 
@@ -45,19 +49,71 @@ export function createLive({ events, clock, loadLate, facts }: LiveDeps): Live {
           import("../../records/events/event-json.ts"),
         ]),
     );
-    loaded = createLiveEvents({ events, clock, toJson: createEventToJson(facts) });
+    const elsewhere = cluster && followNodes(cluster);
+    loaded = createLiveEvents({ events, clock, toJson: createEventToJson(facts), elsewhere });
     if (isOver) loaded[Symbol.dispose]();
     return loaded;
   }
 
+  const loadOnce = openOnce(load);
+  cluster?.onWatched((...told) => relayOf(loadOnce, ...told));
   return {
-    load: openOnce(load),
+    load: loadOnce,
     endWhere: (gone) => loaded?.endWhere(gone),
     [Symbol.dispose]() {
       isOver = true;
       loaded?.[Symbol.dispose]();
     },
   };
+}
+
+/** What other nodes tell, as events whose text says where they happened. */
+function followNodes({ watch }: Pick<LateCluster, "watch">): FollowElsewhere {
+  return (onEvent, onLost) =>
+    watch({
+      onLost,
+      onEvent({ node, about, whole, metadata }) {
+        const event = toEvent(about);
+        // The text of an event is one line with one object.
+        if (event === undefined || ![whole, metadata].every((text) => /^\{".*\}$/.test(text))) return;
+        const from = `{"node":${JSON.stringify(node)},`;
+        onEvent({ event, textFor: (share) => from + (share === "whole" ? whole : metadata).slice(1) });
+      },
+    });
+}
+
+/** What decides who may see an event, and who wants to. */
+const aboutMembers = ["server", "instance", "installation", "principal", "team", "approver"] as const;
+
+/** `none` are those that it has without a value: an event that concerns nobody is not one that no person caused. */
+function toAbout(event: PublishedEvent): JsonObject {
+  const members = aboutMembers.filter((name) => name in event).map((name) => [name, event[name as never]] as const);
+  const none = members.filter(([, value]) => value === undefined).map(([name]) => name);
+  return { type: event.type, atMs: event.atMs, ...Object.fromEntries(members), none };
+}
+
+/** Undefined for one that this version does not know. */
+function toEvent({ none, ...about }: JsonObject): PublishedEvent | undefined {
+  if (!publishedTypes.includes(about["type"] as PublishedEvent["type"]) || !Array.isArray(none)) return undefined;
+  const missing = aboutMembers.filter((name) => none.includes(name)).map((name) => [name, undefined]);
+  return { ...about, ...Object.fromEntries(missing) } as unknown as PublishedEvent;
+}
+
+/** Tells another node what happens here, from when the code for that is loaded. */
+function relayOf(load: () => Promise<LiveEvents>, ...[onEvent, onLost]: Parameters<FollowHere>): () => void {
+  let isOver = false;
+  let leave = (): void => void (isOver = true);
+  void load().then(
+    (live) => {
+      if (isOver) return;
+      leave = live.relay((shared) => {
+        const [whole, metadata] = [shared.textFor("whole"), shared.textFor("metadata")];
+        onEvent({ about: toAbout(shared.event), whole, metadata });
+      }, onLost);
+    },
+    () => undefined,
+  );
+  return () => leave();
 }
 
 export interface MessagesDeps {

@@ -41,7 +41,7 @@ export interface Records {
   close(deadlineMs: number): Promise<void>;
 }
 
-export interface RecordsDeps extends Pick<RequestLogDeps, "loggingOf" | "schemasOf"> {
+export interface RecordsDeps extends Pick<RequestLogDeps, "node" | "loggingOf" | "schemasOf"> {
   readonly config: () => Config;
   readonly events: EventBus;
   readonly store: Pick<GatewayStore, "records">;

@@ -1,7 +1,6 @@
-import { createHash, createHmac, hkdfSync } from "node:crypto";
-import { hostname, networkInterfaces } from "node:os";
+import { createHmac, hkdfSync } from "node:crypto";
+import { networkInterfaces } from "node:os";
 import type { Config } from "../../config/config.ts";
-import { canonicalJson } from "../../config/file/hash.ts";
 import { createNodeChanges } from "../../cluster/leases/node-changes.ts";
 import { createMembership, type KnownNode, type Membership } from "../../cluster/leases/node-membership.ts";
 import type { FarOptions } from "../../cluster/peers/far-connection.ts";
@@ -9,6 +8,7 @@ import { areCutOff, createGreeting, createReach, refuseMisfit } from "../../clus
 import { createPeerNetwork, splitAddress } from "../../cluster/peers/peer-links.ts";
 import { createAskElsewhere, type AnswerHeld } from "../../cluster/peers/held-things.ts";
 import { createNodeDesk, type NodeDesk } from "../../cluster/peers/node-desk.ts";
+import { createNodeWatch, type FollowHere, type NodeWatch } from "../../cluster/peers/node-watch.ts";
 import { createPeerHost } from "../../cluster/peers/peer-host.ts";
 import { createPlacedInstances, type PlacedInstances } from "../../cluster/placement/placed-open.ts";
 import { heirOf } from "../../cluster/placement/place-rules.ts";
@@ -32,11 +32,13 @@ import type { Clock } from "../../kernel/runtime/clock.ts";
 import type { Log } from "../../kernel/runtime/log.ts";
 import type { Instance } from "../../servers/instance/instance.ts";
 import type { OpenConnection } from "../../servers/instance/instance-deps.ts";
-import { createNodeLoad, type NodeLoadDeps } from "./node-load.ts";
+import { createConfigHash, createNodeLoad, type NodeLoadDeps } from "./node-info.ts";
 import type { ClusterStore, NodeInfo, Taken } from "../../store/shared.ts";
 import type { GatewayStore } from "../../store/store.ts";
 
 export interface ClusterDeps {
+  /** The name of this node. */
+  readonly id: string;
   readonly config: () => Config;
   readonly log: Log;
   readonly clock: Clock;
@@ -50,6 +52,8 @@ export interface ClusterDeps {
   readonly ownerOf: (instance: InstanceId) => string | null;
   /** What the load of this node is measured by. */
   readonly load: Pick<NodeLoadDeps, "processes" | "waitingStarts">;
+  /** What happens here, for those who read it at other nodes. */
+  readonly follow: FollowHere;
   /** A client of a session sent something to another node, which may be meant for a call here. */
   readonly onClient: (note: ClientNote, body: Buffer) => void;
   /** Who calls here, whose limits hold for all nodes together. */
@@ -70,6 +74,8 @@ export interface Cluster {
   noteLoss(): void;
   /** Has every other node do the same with its instance. Resolves when all have, or do not answer. */
   order(order: InstanceOrder, instance: Instance, limitMs: number): Promise<void>;
+  /** What happens at other nodes. */
+  readonly watch: NodeWatch;
   /** Resolves when all other nodes have heard it, or do not answer. */
   tellNodes(note: ClientNote, body?: Buffer): Promise<void>;
   /** Takes nothing new, and hands over what it runs; running calls are waited for until the signal aborts. */
@@ -80,7 +86,8 @@ export interface Cluster {
 /** Opens the database of the cluster, listens for other nodes, and joins. */
 export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   const { settings } = deps.config();
-  const { node = hostname(), listen, advertise, leaseMs, labels } = settings.cluster ?? missing();
+  const { id: node } = deps;
+  const { listen, advertise, leaseMs, labels } = settings.cluster ?? missing();
   const { store, key } = await deps.store.cluster({
     url: settings.database ?? missing(),
     // A statement that takes longer than the time between two renewals is as good as none.
@@ -88,7 +95,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
   });
   const { host } = splitAddress(listen);
   const about = { id: node, address: "", key: createHmac("sha256", key).update("key of nodes").digest("hex") };
-  const { membership, placed, network, reaching, desk, life } = createNode(deps, {
+  const { membership, placed, network, reaching, desk, watch, life } = createNode(deps, {
     ...{ store, key, about, listen, leaseMs, labels },
     noteUse: ({ node: other, uses }) => shared.note(other, uses),
   });
@@ -120,7 +127,7 @@ export async function startCluster(deps: ClusterDeps): Promise<Cluster> {
     throw error;
   }
   return {
-    ...{ open: placed.open, membership, desk },
+    ...{ open: placed.open, membership, desk, watch },
     elsewhere: createAskElsewhere({ membership, clock: deps.clock, reach: reaching.reach, store }),
     order: async (question, { id: instance, owner }, limitMs) =>
       await tellAll({ question, instance, owner, limitMs }, limitMs),
@@ -179,13 +186,14 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
       teller.seen(membership.nodes());
       placed.tidy();
       giveUp(wanted);
+      watch.look();
       if (owned < placed.size) void placedOf(store, membership, placed);
     },
   });
   const host = createPeerHost({
     ...{ node: about.id, isStopping: () => membership.isDraining, holds: (instance) => placed.holds(instance) },
     find: (instance, owner) => deps.find(instance as InstanceId, owner),
-    ...{ mayServe: () => membership.isLeased, answerOf: deps.answerOf },
+    ...{ mayServe: () => membership.isLeased, answerOf: deps.answerOf, follow: deps.follow },
     async tell(asked, body) {
       if ("instance" in asked) return await obey(asked, deps.find(asked.instance as InstanceId, asked.owner));
       if (asked.question === "drain" || asked.question === "resume") return desk.take(asked.question);
@@ -194,6 +202,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
       return { reaches: clock.monotonic() - membership.reachedAtMs < (2 * leaseMs) / 5 };
     },
   });
+  const watch = createNodeWatch({ membership, reach: reaching.reach });
   const greet = createGreeting(membership, reaching.reach);
   const network = createPeerNetwork({
     ...splitAddress(listen),
@@ -234,7 +243,7 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
   membership.onFenced(placed.loseAll);
   membership.onUnrenewed(placed.loseExclusive);
   membership.onFenced(() => teller.fenced(about.address));
-  return { membership, placed, network, reaching, desk, life };
+  return { membership, placed, network, reaching, desk, watch, life };
 }
 
 /** What a person ordered at another node. */
@@ -263,9 +272,9 @@ function createTeller({ events, clock, version, find, ownerOf }: ClusterDeps, me
     fenced(address: string): void {
       events.emit({ type: "node.fenced", atMs: clock.now(), node: me, address, version });
     },
-    taken(instance: InstanceId, taken: Taken): void {
+    taken(instance: InstanceId, taken: Taken, gapMs: number | undefined): void {
       const about = find(instance, ownerOf(instance))?.about();
-      if (about !== undefined) events.emit({ ...about, type: "instance.moved", node: me, ...taken });
+      if (about !== undefined) events.emit({ ...about, type: "instance.moved", node: me, ...taken, gapMs });
     },
   };
 }
@@ -289,27 +298,6 @@ async function placedOf(store: ClusterStore, membership: Membership, placed: Pla
   const { me } = membership;
   const owned = await store.owned(me).catch(() => undefined);
   if (owned !== undefined && membership.me.epoch === me.epoch) placed.loseOthers(owned);
-}
-
-/** Of what nodes have to have in common: servers, wherever their node keeps its files, and rules of calls. */
-function createConfigHash(config: () => Config): () => string {
-  let hashed: { readonly of: Config; readonly hash: string } | undefined;
-  return () => {
-    const of = config();
-    if (hashed?.of === of) return hashed.hash;
-    const servers = of.servers.map(
-      ({ slug, transport, roots, scope, tools, disabledReason, exclusive, place, files }) => {
-        const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
-        // Members that are not set are left out: releases that do not know it have the same hash.
-        const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
-        const placing = { exclusive: exclusive || undefined, labels, files };
-        return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
-      },
-    );
-    const text = canonicalJson({ servers, policy: of.settings.policy });
-    hashed = { of, hash: createHash("sha256").update(text, "utf8").digest("hex") };
-    return hashed.hash;
-  };
 }
 
 /** The address by which others reach this machine, where the configuration names none. */

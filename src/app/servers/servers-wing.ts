@@ -1,5 +1,7 @@
+import { hostname } from "node:os";
 import type { AnswerHeld, Elsewhere } from "../../cluster/peers/held-things.ts";
 import type { HeldKind } from "../../cluster/peers/messages.ts";
+import type { FollowHere, NodeFollower } from "../../cluster/peers/node-watch.ts";
 import type { Cluster, ClusterDeps } from "./cluster-wiring.ts";
 import { createConnections } from "./connections.ts";
 import { createGatewayLogins, type GatewayLogins, type GatewayLoginsDeps } from "./server-logins.ts";
@@ -106,10 +108,13 @@ export function createServers(deps: ServersDeps): Servers {
   });
   const settings = () => config().settings.instances;
   const openHere = openBalanced({ open: connections.open, clock, starts, settings, rules }, deps.loadLate);
-  const cluster = config().settings.cluster === undefined ? undefined : createLateCluster(deps, openHere, {
-    fleet: () => fleet,
-    waitingStarts: () => starts.waiting,
-  });
+  const cluster =
+    config().settings.cluster === undefined
+      ? undefined
+      : createLateCluster(deps, openHere, {
+          fleet: () => fleet,
+          waitingStarts: () => starts.waiting,
+        });
   const open = cluster?.open ?? openHere;
   const fleet: Fleet = createFleet({
     open: deps.traces === undefined ? open : traceOpening(open, deps.traces),
@@ -148,10 +153,16 @@ export function createServers(deps: ServersDeps): Servers {
 
 /** The part of a cluster that others need, while it may still be loading. */
 export interface LateCluster extends Pick<Cluster, "open" | "order" | "noteLoss" | "drain" | "close"> {
+  /** The name of this node. */
+  readonly id: string;
   /** Joins the other nodes. Rejects when this node cannot listen, or cannot use the database. */
   start(): Promise<void>;
   /** Resolves when all other nodes have heard it, or do not answer. */
   readonly tellNodes: Cluster["tellNodes"];
+  /** What happens at other nodes, from the time when this one has joined. */
+  watch(follower: NodeFollower): () => void;
+  /** Gives a listener who reads at other nodes what happens here. */
+  onWatched(follow: FollowHere): void;
   /** Gives what other nodes pass on of clients to a listener. */
   onClient(listener: ClusterDeps["onClient"]): void;
   /** Limits hold for what people use at all nodes together. Called before it joins. */
@@ -172,19 +183,22 @@ function createLateCluster(
   { fleet, waitingStarts }: { readonly fleet: () => Fleet; readonly waitingStarts: () => number },
 ): LateCluster {
   const loadCode = async () => await import("./cluster-wiring.ts");
+  const id = config().settings.cluster?.node ?? hostname();
   let joined: Cluster | undefined;
   let hear: ClusterDeps["onClient"] = () => undefined;
   let limited: ReturnType<ClusterDeps["admission"]>;
   const answers = new Map<HeldKind, AnswerHeld>();
   let give: (heir: string) => Promise<void> = async () => undefined;
+  let followHere: FollowHere = () => () => undefined;
   const start = openOnce(async () => {
     const { startCluster } = await loadLate("the cluster", loadCode);
     joined = await startCluster({
-      ...{ config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
+      ...{ id, config, log, clock, events, version, store, openHere, waiting: createWaitingRequests },
       onClient: (...said) => hear(...said),
       admission: () => limited,
       answerOf: (kind) => answers.get(kind),
       onLeave: async (heir) => await give(heir),
+      follow: (...told) => followHere(...told),
       load: { processes: () => processesOf(fleet().all()), waitingStarts },
       ownerOf: (id) => fleet().get(id)?.owner ?? null,
       find(id, owner) {
@@ -197,6 +211,7 @@ function createLateCluster(
     return joined;
   });
   return {
+    id,
     start: async () => void (await start()),
     get joined() {
       return joined;
@@ -223,6 +238,8 @@ function createLateCluster(
     },
     onClient: (listener) => void (hear = listener),
     shareLimits: (admission) => void (limited = admission),
+    watch: (follower) => joined?.watch.follow(follower) ?? (() => undefined),
+    onWatched: (follow) => void (followHere = follow),
     order: async (...ordered) => await joined?.order(...ordered),
     noteLoss: () => joined?.noteLoss(),
     drain: async (signal) => await joined?.drain(signal),

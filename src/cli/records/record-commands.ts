@@ -23,7 +23,8 @@ type CallJson = TypesOf<typeof listCalls>["answer"]["calls"][number];
 
 /** `toolyard calls`: prints the newest calls, the oldest of them first. */
 export async function calls(context: CommandContext): Promise<number> {
-  const filters = { failed: isOn(context, "failed") ? "true" : undefined, tool: textOption(context, "tool") };
+  const [tool, node] = [textOption(context, "tool"), textOption(context, "node")];
+  const filters = { failed: isOn(context, "failed") ? "true" : undefined, tool, node };
   return await printRecords(context, { filters, server: textOption(context, "server"), standard: 20 }, callsShown);
 }
 
@@ -42,6 +43,7 @@ const callsShown: RowsShown<CallJson> = {
     { heading: "WAITED", width: 7, align: "right", rank: 2 },
     { heading: "TOKENS IN", width: 9, align: "right", rank: 3 },
     { heading: "OUT", width: 10, align: "right", rank: 1 },
+    { heading: "NODE", width: 12, rank: 5, isOptional: true },
   ],
   toCells: (call, now) => [
     toClockText(call.time, now),
@@ -52,6 +54,7 @@ const callsShown: RowsShown<CallJson> = {
     call.waitMs < 1 ? "-" : toMsText(call.waitMs),
     countText(call.argumentTokens),
     `${countText(call.resultTokens)}${call.isResultCut ? " cut" : ""}`,
+    [call.node, call.serverNode].filter((node) => node !== undefined).join(" > "),
   ],
   nothing: "there is no such call",
 };
@@ -167,6 +170,8 @@ function toReset(isJson: boolean): string {
 interface PublishedEvent {
   readonly type: string;
   readonly time: string;
+  /** Of another node. */
+  readonly node?: string;
   readonly instance: string | null;
   readonly principal: string | null;
   readonly coalesced?: number;
@@ -177,13 +182,14 @@ interface PublishedEvent {
 const longestData = 300;
 
 /** `12:34:56  type  server or instance  principal  name=value ...` */
-function toLine({ type, time, instance, principal, coalesced, data }: PublishedEvent): string {
+function toLine({ type, time, node, instance, principal, coalesced, data }: PublishedEvent): string {
   const facts = Object.entries(data).map(
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   const all = [
     toClockText(time, new Date()),
     type,
+    ...(node === undefined ? [] : [`@${node}`]),
     ...(instance === null ? [] : [instance]),
     ...(principal === null ? [] : [`(${principal})`]),
     ...(coalesced === undefined ? [] : [`[+${coalesced}]`]),

@@ -94,8 +94,11 @@ async function follow<Row>(
   { isJson, limit, filters }: Following,
   shown: RowsShown<Row>,
 ): Promise<number> {
+  const columns = shown.columns.filter(({ isOptional }) => isOptional !== true);
+  const toShown = (row: Row): readonly string[] =>
+    shown.toCells(row, new Date()).filter((_, at) => shown.columns[at]?.isOptional !== true);
   // The heading is for people, who need the names of the columns; a program that reads lines needs none among them.
-  if (!isJson && process.stdout.isTTY) process.stdout.write(`${padCells(headingsOf(shown.columns), shown.columns)}\n`);
+  if (!isJson && process.stdout.isTTY) process.stdout.write(`${padCells(headingsOf(columns), columns)}\n`);
   requireStreaming(gateway);
   const query = { ...filters, newest: String(limit), follow: "true" };
   const asked = { path: shown.path, query, accept: "application/x-ndjson", isEndless: true };
@@ -103,7 +106,7 @@ async function follow<Row>(
     const row = JSON.parse(line) as Row & { readonly missed?: true; readonly lost?: number };
     if (row.missed === true) process.stderr.write("toolyard: more happened than could be shown: some are left out\n");
     else if (row.lost !== undefined) process.stderr.write(`toolyard: ${toLost(row.lost)}\n`);
-    else process.stdout.write(`${isJson ? line : padCells(shown.toCells(row, new Date()), shown.columns)}\n`);
+    else process.stdout.write(`${isJson ? line : padCells(toShown(row), columns)}\n`);
   }
   return 0;
 }
@@ -118,9 +121,11 @@ function headingsOf(columns: readonly LineColumn[]): readonly string[] {
 
 function toRows<Row>(rows: readonly Row[], { columns, toCells }: RowsShown<Row>): readonly string[] {
   const now = new Date();
+  const all = rows.map((row) => toCells(row, now));
+  const isShown = columns.map(({ isOptional }, at) => isOptional !== true || all.some((cells) => cells[at] !== ""));
   return toTable(
-    columns,
-    rows.map((row) => toCells(row, now)),
+    columns.filter((_, at) => isShown[at]),
+    all.map((cells) => cells.filter((_, at) => isShown[at])),
   );
 }
 

@@ -51,6 +51,8 @@ export function toInstanceText(instance: {
 /** A column of lines that come one by one, so that the width of their cells is unknown. */
 export interface LineColumn extends Column {
   readonly width: number;
+  /** Left out of a table where it is empty in every row, and of lines that come one by one. */
+  readonly isOptional?: true;
 }
 
 const gap = 2;

@@ -20,7 +20,10 @@ export interface FarConnection {
   end(how: Closed): void;
 }
 
-type OfRequests = Exclude<AnsweringFrame, { k: "told" | "saying" | "opened" | "refused" | "ended" | "event" }>;
+type OfRequests = Exclude<
+  AnsweringFrame,
+  { k: "told" | "saying" | "happened" | "opened" | "refused" | "ended" | "event" }
+>;
 type Ask = Extract<OfRequests, { k: "ask" }>;
 
 export interface FarOptions {

@@ -8,6 +8,8 @@ export type FrameHead = { readonly k: string } & JsonObject;
 export interface FrameStream {
   /** Sends a head, and bytes exactly as they are. Long ones go in pieces, between which others get through. */
   send(head: FrameHead, body?: Buffer): void;
+  /** Bytes that the other side has not taken yet. */
+  readonly waitingBytes: number;
   /** Ends it; what was sent before is still written. */
   end(): void;
   destroy(): void;
@@ -42,11 +44,13 @@ export function createFrameStream(socket: Duplex, { onFrame, bodyBytes }: FrameO
   const pieces = createPieces(onFrame, bodyBytes);
   const reader = createFrameReader(bodyBytes, pieces.take);
   let waiting: Buffer[] = [];
+  let waitingBytes = 0;
   let bodies = 0;
 
   function flush(): void {
     const all = waiting;
     waiting = [];
+    waitingBytes = 0;
     if (socket.writableLength > mostWaitingBytes) socket.destroy();
     if (!socket.destroyed) socket.write(all.length === 1 ? (all[0] as Buffer) : Buffer.concat(all));
   }
@@ -59,6 +63,7 @@ export function createFrameStream(socket: Duplex, { onFrame, bodyBytes }: FrameO
     prefix.writeUInt32BE(text.length, 0);
     prefix.writeUInt32BE(body.length, 4);
     waiting.push(prefix, text);
+    waitingBytes += prefixBytes + text.length + body.length;
     if (body.length > 0) waiting.push(body);
   }
 
@@ -83,6 +88,9 @@ export function createFrameStream(socket: Duplex, { onFrame, bodyBytes }: FrameO
     send(head, body = noBytes) {
       if (body.length <= pieceBytes) write(head, body);
       else void sendLong(head, body);
+    },
+    get waitingBytes() {
+      return waitingBytes + socket.writableLength;
     },
     end() {
       if (waiting.length > 0) flush();

@@ -81,7 +81,9 @@ export type AskingFrame =
   | { readonly k: "answering"; readonly c: number; readonly q: number; readonly params: JsonObject }
   | ({ readonly k: "tell"; readonly id: number } & PeerQuestion)
   /** The answer to a question is not awaited any more. */
-  | { readonly k: "untell"; readonly id: number };
+  | { readonly k: "untell"; readonly id: number }
+  /** Somebody reads what happens at all nodes, or does no longer. */
+  | { readonly k: "watch"; readonly isWanted: boolean };
 
 /** From it. Results and errors are bytes, as their server wrote them. */
 export type AnsweringFrame =
@@ -103,7 +105,9 @@ export type AnsweringFrame =
       Pick<Question, "method" | "key">)
   /** Before the answer to a question. Long bytes come in several; `more` says that they go on. */
   | { readonly k: "saying"; readonly id: number; readonly about: JsonObject; readonly more: boolean }
-  | ({ readonly k: "told"; readonly id: number } & JsonObject);
+  | ({ readonly k: "told"; readonly id: number } & JsonObject)
+  /** Something happened there: its bytes are the event. `lost`: some of what happened is not told. */
+  | { readonly k: "happened"; readonly about?: JsonObject; readonly metadata?: string; readonly lost?: true };
 
 /** That node does not run the server any more: where it runs is to be found out. The call was not sent. */
 export function moved(server: string, node: string): GatewayError {

@@ -16,6 +16,8 @@ export interface PeerClient {
    * signal aborts; with Unreachable, and at once, where it was not asked because too many questions wait.
    */
   ask(question: PeerQuestion, timeoutMs: number | undefined, body?: Buffer, ways?: AskWays): Promise<Told>;
+  /** Has the node tell what happens there, to one listener, until that is undefined. */
+  watch(listener: ((said: Happening, body: Buffer) => void) | undefined): void;
   /** Whether it can be used. */
   readonly isOpen: boolean;
   readonly closed: Promise<void>;
@@ -31,6 +33,7 @@ export interface AskWays {
   readonly onSaid?: ((about: JsonObject, body: Buffer) => void) | undefined;
 }
 
+type Happening = Extract<AnsweringFrame, { k: "happened" }>;
 type Answered = Extract<AnsweringFrame, { k: "opened" | "refused" }>;
 
 interface Channel {
@@ -52,9 +55,11 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
   const asking = createAsking(link);
   let lastId = 0;
   let isOpen = true;
+  let watcher: ((said: Happening, body: Buffer) => void) | undefined;
 
   function take(frame: AnsweringFrame, body: Buffer): void {
     if (frame.k === "told" || frame.k === "saying") return asking.take(frame, body);
+    if (frame.k === "happened") return watcher?.(frame, body);
     const channel = channels.get(frame.c);
     if (channel === undefined) return;
     if (frame.k === "opened" || frame.k === "refused") channel.onAnswered(frame);
@@ -101,6 +106,10 @@ export function createPeerClient(link: PeerLink, waiting: FarOptions["waiting"])
     async ask(question, timeoutMs, body, ways) {
       lastId += 1;
       return await asking.ask({ k: "tell", id: lastId, ...question }, { timeoutMs, body, ...ways, isOpen });
+    },
+    watch(listener) {
+      watcher = listener;
+      frames.send({ k: "watch", isWanted: listener !== undefined });
     },
     get isOpen() {
       return isOpen;

@@ -35,6 +35,7 @@ test("an instance that another node leaves is told of nothing more there, and wh
   const instance = { id: "notes", acquire, server: { slug: "notes" } } as unknown as Instance;
   const host = createPeerHost({
     ...{ node: "one", find: () => instance, tell: async () => ({}), answerOf: () => undefined },
+    follow: () => () => undefined,
     ...{ holds: () => true, mayServe: () => true, isStopping: () => false },
   });
   const frames = { send: (head: FrameHead) => void sent.push(head), closed: new Promise(() => undefined) };

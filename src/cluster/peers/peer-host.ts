@@ -6,6 +6,7 @@ import type { Instance } from "../../servers/instance/instance.ts";
 import type { Audience, Connection, UpstreamRequest } from "../../servers/upstream/connection.ts";
 import type { FrameHead, FrameStream } from "./frames.ts";
 import { serveHeld, type HeldDeps } from "./held-things.ts";
+import { createTelling, type FollowHere } from "./node-watch.ts";
 import { moved, unpackParams, type AnsweringFrame, type AskingFrame, type PeerQuestion } from "./messages.ts";
 
 export interface PeerHostDeps {
@@ -22,6 +23,8 @@ export interface PeerHostDeps {
   readonly tell: (question: PeerQuestion, body: Buffer) => JsonObject | Promise<JsonObject>;
   /** How this node answers questions about what lives at one node. */
   readonly answerOf: HeldDeps["answerOf"];
+  /** What happens at this node, for those who read it at others. */
+  readonly follow: FollowHere;
 }
 
 /** Serves other nodes: they use instances that this one runs. */
@@ -67,8 +70,12 @@ export function createPeerHost(deps: PeerHostDeps): PeerHost {
   return {
     goAway: away.begin,
     serve(frames) {
+      const telling = createTelling(frames, deps.follow);
       const take = servePeer(frames, { ...deps, unlessAway: away.unless }, listen);
-      return (head, body) => take(head as unknown as AskingFrame, body);
+      return (head, body) => {
+        const frame = head as unknown as AskingFrame;
+        return frame.k === "watch" ? telling(frame.isWanted) : take(frame, body);
+      };
     },
     tellEvent(instance, method, params, audience) {
       const about = { ...(params && { params }), ...(audience && { audience }) };
@@ -197,7 +204,7 @@ function servePeer(frames: FrameStream, deps: ServedDeps, listen: Listen) {
     }
   }
 
-  return (frame: AskingFrame, body: Buffer): void => {
+  return (frame: Exclude<AskingFrame, { k: "watch" }>, body: Buffer): void => {
     if (frame.k === "open") void open(frame);
     else if (frame.k === "close") close(frame.c, cancelled());
     else if (frame.k === "request") void run(frame, body);

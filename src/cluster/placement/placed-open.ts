@@ -48,8 +48,11 @@ export interface PlacedDeps {
   readonly clock: Clock;
   /** Whose an instance is, by its id; null where everybody's. */
   readonly ownerOf: (instance: InstanceId) => string | null;
-  /** This node runs an instance from now on that another one ran. */
-  readonly onTaken: (instance: InstanceId, taken: Taken) => void;
+  /**
+   * This node runs an instance from now on that another one ran. `gapMs` is the time for which the call waited that
+   * needed it; undefined where it could not be opened.
+   */
+  readonly onTaken: (instance: InstanceId, taken: Taken, gapMs: number | undefined) => void;
 }
 
 /** One instance that this node has claimed. */
@@ -87,8 +90,9 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
       await (holdings.get(instance)?.gone ?? claims.returning(instance));
       const place = await placement.place({ instance, server, sinceMs }, signal);
       if (place.kind === "here") {
-        if (place.taken !== undefined) deps.onTaken(instance, place.taken);
-        return await claims.open(place.claim, server, options, signal);
+        const opening = claims.open(place.claim, server, options, signal);
+        if (place.taken !== undefined) tellTaken(instance, place.taken, opening, sinceMs);
+        return await opening;
       }
       const back = host.goAway(instance);
       try {
@@ -102,6 +106,13 @@ export function createPlacedInstances(deps: PlacedDeps): PlacedInstances {
       }
     }
   };
+
+  function tellTaken(instance: InstanceId, taken: Taken, opening: Promise<Opened>, sinceMs: number): void {
+    opening.then(
+      () => deps.onTaken(instance, taken, clock.monotonic() - sinceMs),
+      () => deps.onTaken(instance, taken, undefined),
+    );
+  }
 
   async function part(holding: Holding, signal: AbortSignal): Promise<void> {
     holding.isParting = true;

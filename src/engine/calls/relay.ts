@@ -46,7 +46,7 @@ export function createRelay(deps: RelayDeps): Relay {
     if (context === call.context) return exchangeIn(server, call);
     return exchangeIn(server, { ...call, context }).finally(() => {
       call.context.waitedMs += context.waitedMs;
-      if (context.node !== undefined) call.context.node = context.node;
+      if (context.node !== call.context.node) call.context.node = context.node;
     });
   }
 

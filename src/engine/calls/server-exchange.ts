@@ -101,7 +101,7 @@ export function createServerExchange(deps: ExchangeDeps): ServerExchange {
           noteStage(call, false);
           requireFree(call);
         }
-        if (connection.far !== undefined) context.node = connection.far.node;
+        if (connection.far?.node !== context.node) context.node = connection.far?.node;
         const reply = await connection.request(request);
         if (instance.server.stateful) instance.users.note(presenceOf(context));
         if (reply.kind === "result") {

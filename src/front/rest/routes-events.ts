@@ -40,6 +40,7 @@ const eventSchema = z
   .object({
     type: z.enum(publishedTypes as [string, ...string[]]),
     time: z.iso.datetime(),
+    node: z.string().optional().describe("The node of the cluster where it happened; only where that is another one."),
     server: z.string().nullable(),
     instance: z.string().nullable(),
     installation: z.string().nullable(),
@@ -70,7 +71,8 @@ function followEvents(deps: RestDeps): Route {
         "Server-sent events: `event` is the type and `data` an Event. The last 1,000 events of the last 5 minutes " +
         "are replayed to a client that comes back with `Last-Event-ID`. An event `reset` says that some are missing, " +
         "and that whatever was read before should be read again. Of more than ten events a second of one instance " +
-        "and person, the newest of each type is sent in the next second, with the number of those left out.",
+        "and person, the newest of each type is sent in the next second, with the number of those left out. In a " +
+        "cluster it is what happens at all nodes.",
       headers,
       responses: {
         ...answers(eventSchema, "", [429]),

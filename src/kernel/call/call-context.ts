@@ -50,7 +50,7 @@ export interface CallContext {
    */
   waitedMs: number;
   /** The other node that it was sent to, where one runs the server. This and `waitedMs` alone change. */
-  node?: string;
+  node?: string | undefined;
   /** The client's connection; undefined when the request did not come over a session or stdio. */
   readonly connected?: ConnectedClient | undefined;
   /** The client's `_meta` to pass on, without the keys that the protocol defines; undefined when nothing is left. */

@@ -249,6 +249,8 @@ export type GatewayEvent =
       readonly from: string | undefined;
       /** `lapsed`: the other node's lease had run out. */
       readonly why: "handed over" | "dead" | "lapsed";
+      /** For how long the call that needed it waited; undefined where it could not be opened there. */
+      readonly gapMs: number | undefined;
     })
   | { readonly type: "gateway.stopping"; readonly atMs: number; readonly reason: string };
 

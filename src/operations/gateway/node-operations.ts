@@ -39,7 +39,9 @@ const nodeSchema = z
         waitingStarts: z.int().describe("Servers that wait for their turn to be started."),
       })
       .nullable()
-      .describe("Of the last seconds; null for one that has just begun, says nothing any more, or is of an older version."),
+      .describe(
+        "Of the last seconds; null for one that has just begun, says nothing any more, or is of an older version.",
+      ),
   })
   .meta({ id: "ClusterNode" });
 

@@ -38,6 +38,8 @@ const call = z
     message: schemas.nullableText.describe("First line of the error; of a search, what it found."),
     user: schemas.nullableText.describe("What `principal` is called, where it is somebody of a team."),
     traceId: z.string().optional().describe("Of its trace; only where traces are on."),
+    node: z.string().optional().describe("The node that served it; only in a cluster."),
+    serverNode: z.string().optional().describe("The node that ran the server; only where that is another one."),
   })
   .meta({ id: "Call" });
 
@@ -72,6 +74,7 @@ const callFilters = {
   installation: filter.describe("Of what a team installed: its id."),
   tool: filter.describe("`name` of the call."),
   client: filter,
+  node: filter.describe("The node of a cluster that served it."),
   outcome: z.enum(outcomes).optional(),
   code: filter,
   failed: isTrue.describe("`true`: only those whose outcome is not `ok`."),
@@ -122,6 +125,7 @@ export const listCalls = operation({
               newest,
               wakenBy: ["mcp.request.logs", "call.recorded"],
               events: services.events,
+              elsewhere: services.wakeElsewhere,
               read: readCalls,
             },
           }

@@ -91,7 +91,16 @@ function answerLogs(services: Services, request: LogRequest, instance: string | 
     read,
     toJson: logToJson,
     ...(follow
-      ? { follow: { newest, wakenBy: ["mcp.server.logs"], events: services.events, read, ...countLost } }
+      ? {
+          follow: {
+            newest,
+            wakenBy: ["mcp.server.logs"],
+            events: services.events,
+            elsewhere: services.wakeElsewhere,
+            read,
+            ...countLost,
+          },
+        }
       : {}),
   });
 }

@@ -40,6 +40,7 @@ function logged(
   const rows: Omit<RequestRecord, "id">[] = [];
   const log = createRequestLog({
     sink: { append: (_kind, row) => void rows.push(row as never) },
+    node: "one",
     loggingOf: () => logging,
     schemasOf: ({ name }) => (name === "read" ? { inputSchema: memoIsSecret, outputSchema: noteIsSecret } : undefined),
     redactJson: redaction.json,
@@ -57,6 +58,7 @@ describe("a call is recorded", () => {
         ...{ instance: "files", server: "files", method: "tools/call", name: "files:read" },
         ...{ outcome: "ok", code: null, durationMs: 12, waitMs: 300 },
         ...{ argumentTokens: 10, resultTokens: 100, isResultCut: false, traceId: null, message: null, body: null },
+        ...{ node: "one", serverNode: null },
       },
     ]);
   });

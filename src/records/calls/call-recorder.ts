@@ -9,6 +9,8 @@ export type RequestLogging = "full" | "metadata" | "off";
 
 export interface RequestLogDeps {
   readonly sink: Pick<RecordSink, "append">;
+  /** The name of this node of a cluster; null in a gateway that is alone. */
+  readonly node: string | null;
   readonly loggingOf: (instance: EventOf<"mcp.request.logs">["instance"]) => RequestLogging;
   /**
    * The definition of the tool that was called, which may mark members of arguments and results as secret. Undefined
@@ -90,6 +92,8 @@ export function createRequestLog(deps: RequestLogDeps): LogRequest {
       isResultCut: event.cutTokens > 0,
       traceId: event.traceId ?? null,
       message: message === undefined ? null : cut(said(firstLineOf(message))),
+      node: deps.node,
+      serverNode: event.node ?? null,
       body: logging === "full" ? bodyOf({ event, given, answer }, deps) : null,
     });
   };

@@ -28,6 +28,8 @@ const kept: RequestRecord = {
   isResultCut: false,
   traceId: null,
   message: null,
+  node: null,
+  serverNode: null,
   body,
 };
 

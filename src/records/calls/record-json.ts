@@ -3,12 +3,16 @@ import type { EventRecord, ServerLogLine } from "../../store/record-rows.ts";
 import type { CallRow } from "../../store/record-store.ts";
 
 /** A call as REST and `--json` show it. Ids are texts, because not every program reads whole numbers of 53 bits. */
-export interface CallJson extends Omit<CallRow, "id" | "atMs" | "traceId"> {
+export interface CallJson extends Omit<CallRow, "id" | "atMs" | "traceId" | "node" | "serverNode"> {
   readonly id: string;
   /** When it ended: ISO 8601. */
   readonly time: string;
   /** Absent where traces were off. */
   readonly traceId?: string;
+  /** Absent where there is no cluster. */
+  readonly node?: string;
+  /** Absent where that node ran the server itself. */
+  readonly serverNode?: string;
 }
 
 /** The same of a line of a server's log. */
@@ -52,6 +56,8 @@ export function callToJson(row: CallRow): CallJson {
     hasBody: row.hasBody,
     message: row.message,
     ...(row.traceId === null ? {} : { traceId: row.traceId }),
+    ...(row.node === null ? {} : { node: row.node }),
+    ...(row.serverNode === null ? {} : { serverNode: row.serverNode }),
   };
 }
 

@@ -13,9 +13,24 @@ export interface LiveEvents extends Disposable {
    * reader's position now and the function that ends it, without a call of `onEnd`.
    */
   follow(reader: LiveReader, position: string | undefined): { readonly position: string; readonly leave: () => void };
+  /**
+   * Passes on what happens at this node, for readers of other nodes, who decide there what each of them may see. Calls
+   * `onLost` where some of it is not told. Returns what ends it.
+   */
+  relay(onEvent: (event: SharedEvent) => void, onLost: () => void): () => void;
   /** Ends the readers for whose principal the predicate holds. */
   endWhere(gone: (principal: Principal) => boolean): void;
 }
+
+/** An event, and its text for each share of it. */
+export interface SharedEvent {
+  /** Of one that happened at another node, what decides who may see it. */
+  readonly event: PublishedEvent;
+  textFor(share: EventShare): string;
+}
+
+/** What happens at other nodes. Returns what ends it. */
+export type FollowElsewhere = (onEvent: (event: SharedEvent) => void, onLost: () => void) => () => void;
 
 export interface LiveReader {
   readonly principal: Principal;
@@ -34,23 +49,22 @@ export interface LiveEventsOptions {
   readonly events: Pick<EventBus, "on">;
   readonly clock: Clock;
   readonly toJson: EventToJson;
+  /** Followed while somebody reads; undefined in a gateway that is alone. */
+  readonly elsewhere?: FollowElsewhere | undefined;
 }
 
 /** Until then a reader that was cut off can come back and miss nothing. */
 const lingerMs = 5 * 60_000;
+/** Where other nodes tell what happens there only to be kept: one that was cut off comes back within two seconds. */
+const lingerElsewhereMs = 5_000;
 
 /** A thousand texts of this length are 16 MB. Longer ones, which are lists of tools, are written again. */
 const longestKept = 16_384;
 
-interface Item {
-  readonly event: PublishedEvent;
-  textFor(share: EventShare): string;
-}
-
 /** One time of watching. Ids of an earlier one, or of an earlier gateway, are unknown in it. */
 interface Watch extends Disposable {
-  readonly id: string;
-  readonly ring: EventRing<Item>;
+  id: string;
+  ring: EventRing<SharedEvent>;
 }
 
 /** A reader without events, for those who only want to know when the right to read ends. */
@@ -62,72 +76,78 @@ export const readsNothing: Pick<LiveReader, "wants" | "isFull" | "onEvent" | "on
 });
 
 /** Without readers nothing is kept, and no event is looked at. */
-export function createLiveEvents({ events, clock, toJson }: LiveEventsOptions): LiveEvents {
+export function createLiveEvents(options: LiveEventsOptions): LiveEvents {
+  const { clock, elsewhere } = options;
   const readers = new Set<LiveReader>();
-  let watch: Watch | undefined;
+  const relays = new Set<Relay>();
+  let leaveElsewhere: (() => void) | undefined;
   let cancelEnd: (() => void) | undefined;
+  const watching = createWatching(options, {
+    onItem(item) {
+      put(item);
+      for (const { onEvent } of relays) onEvent(item);
+    },
+    onLost() {
+      watching.end();
+      watching.begin();
+      tellReset();
+      for (const { onLost } of relays) onLost();
+    },
+  });
 
-  function begin(): Watch {
-    const begun = openWatch();
-    watch = begun;
-    return begun;
+  /** Kept for readers that come back, and told to those that are here. */
+  function put(event: SharedEvent): void {
+    const { current } = watching;
+    if (current === undefined) return;
+    const { number, item } = current.ring.add(event);
+    for (const reader of readers) tell(reader, item, `${current.id}-${number}`);
   }
 
-  function openWatch(): Watch {
-    const id = randomBytes(6).toString("hex");
-    const ring = createEventRing<Item>(clock);
-    const pace: EventThrottle = createEventThrottle({
-      clock,
-      pass(event, coalesced) {
-        const { number, item } = ring.add(toItem(event, coalesced, toJson));
-        for (const reader of readers) tell(reader, item, `${id}-${number}`);
-      },
-      onLost: restart,
-    });
-    const unsubscribe = events.on(publishedTypes, (event) => pace.take(event));
-    return {
-      id,
-      ring,
-      [Symbol.dispose]() {
-        unsubscribe();
-        pace[Symbol.dispose]();
-      },
-    };
+  function tellReset(): void {
+    const { current } = watching;
+    if (current !== undefined) for (const reader of readers) reader.onReset(positionIn(current));
   }
 
-  function restart(): void {
-    end();
-    const { id, ring } = begin();
-    for (const reader of readers) reader.onReset(`${id}-${ring.last}`);
+  /** Positions are good no longer: what happens elsewhere is not kept any more. */
+  function rest(): void {
+    leaveElsewhere?.();
+    leaveElsewhere = undefined;
+    watching.end();
+    if (relays.size + readers.size > 0) watching.begin();
   }
 
-  function end(): void {
-    watch?.[Symbol.dispose]();
-    watch = undefined;
-  }
-
-  function leave(reader: LiveReader): void {
-    if (!readers.delete(reader) || readers.size > 0) return;
+  function linger(): void {
+    if (isRead(readers)) return;
     cancelEnd?.();
-    cancelEnd = clock.after(lingerMs, end);
+    cancelEnd = clock.after(leaveElsewhere === undefined ? lingerMs : lingerElsewhereMs, rest);
   }
+
+  function stay(): void {
+    if (!isRead(readers)) return;
+    cancelEnd?.();
+    cancelEnd = undefined;
+    leaveElsewhere ??= elsewhere?.(put, () => {
+      watching.forget();
+      tellReset();
+    });
+  }
+
+  const leave = (reader: LiveReader): void => void (readers.delete(reader) && linger());
 
   return {
     follow(reader, position) {
-      cancelEnd?.();
-      cancelEnd = undefined;
-      const { id, ring } = watch ?? begin();
-      const now = `${id}-${ring.last}`;
-      const missed = position === undefined ? [] : missedSince(position, id, ring);
+      const watch = watching.current ?? watching.begin();
+      const now = positionIn(watch);
       readers.add(reader);
-      let isComplete = missed !== undefined;
-      for (const { number, item } of missed ?? []) {
-        isComplete = !reader.isFull();
-        if (!isComplete) break;
-        tell(reader, item, `${id}-${number}`);
-      }
-      if (!isComplete) reader.onReset(now);
+      stay();
+      if (position !== undefined) catchUp(reader, watch, position);
       return { position: now, leave: () => leave(reader) };
+    },
+    relay(onEvent, onLost) {
+      if (watching.current === undefined) watching.begin();
+      const relay: Relay = { onEvent, onLost };
+      relays.add(relay);
+      return () => void (relays.delete(relay) && linger());
     },
     endWhere(gone) {
       for (const reader of readers) {
@@ -139,24 +159,91 @@ export function createLiveEvents({ events, clock, toJson }: LiveEventsOptions): 
     [Symbol.dispose]() {
       for (const reader of readers) reader.onEnd();
       readers.clear();
+      relays.clear();
       cancelEnd?.();
-      end();
+      rest();
     },
   };
 }
 
-function missedSince(position: string, id: string, ring: EventRing<Item>): ReturnType<EventRing<Item>["after"]> {
+interface Relay {
+  readonly onEvent: (event: SharedEvent) => void;
+  readonly onLost: () => void;
+}
+
+/** A reader that wants none of the events only waits for its end. */
+function isRead(readers: ReadonlySet<LiveReader>): boolean {
+  return [...readers].some(({ wants }) => wants !== readsNothing.wants);
+}
+
+/** Follows the events of this gateway from `begin` to `end`. */
+function createWatching(
+  { events, clock, toJson }: LiveEventsOptions,
+  { onItem, onLost }: { readonly onItem: (item: SharedEvent) => void; readonly onLost: () => void },
+) {
+  let current: Watch | undefined;
+  return {
+    get current() {
+      return current;
+    },
+    begin(): Watch {
+      const pace: EventThrottle = createEventThrottle({
+        ...{ clock, onLost },
+        pass: (event, coalesced) => onItem(toItem(event, coalesced, toJson)),
+      });
+      const unsubscribe = events.on(publishedTypes, (event) => pace.take(event));
+      current = {
+        ...emptyWatch(clock),
+        [Symbol.dispose]() {
+          unsubscribe();
+          pace[Symbol.dispose]();
+        },
+      };
+      return current;
+    },
+    end(): void {
+      current?.[Symbol.dispose]();
+      current = undefined;
+    },
+    /** What was kept is not whole. */
+    forget(): void {
+      if (current !== undefined) Object.assign(current, emptyWatch(clock));
+    },
+  };
+}
+
+function emptyWatch(clock: Clock): Pick<Watch, "id" | "ring"> {
+  return { id: randomBytes(6).toString("hex"), ring: createEventRing(clock) };
+}
+
+function positionIn({ id, ring }: Watch): string {
+  return `${id}-${ring.last}`;
+}
+
+/** Tells a reader what came after a position, or that some of it is missing. */
+function catchUp(reader: LiveReader, watch: Watch, position: string): void {
+  const missed = missedSince(position, watch);
+  let isComplete = missed !== undefined;
+  for (const { number, item } of missed ?? []) {
+    isComplete = !reader.isFull();
+    if (!isComplete) break;
+    tell(reader, item, `${watch.id}-${number}`);
+  }
+  if (!isComplete) reader.onReset(positionIn(watch));
+}
+
+function missedSince(position: string, { id, ring }: Watch): ReturnType<EventRing<SharedEvent>["after"]> {
   const form = /^([0-9a-f]{12})-(\d{1,15})$/.exec(position);
   return form?.[1] === id ? ring.after(Number(form[2])) : undefined;
 }
 
-function tell(reader: LiveReader, item: Item, position: string): void {
+function tell(reader: LiveReader, item: SharedEvent, position: string): void {
   const share = shareOf(item.event, reader.principal);
   if (share !== undefined && reader.wants(item.event)) reader.onEvent(item.event.type, item.textFor(share), position);
 }
 
 /** Written when somebody sees it, and once for all who see the same. */
-function toItem(event: PublishedEvent, coalesced: number, toJson: EventToJson): Item {
+function toItem(event: PublishedEvent, coalesced: number, toJson: EventToJson): SharedEvent {
   const texts: Partial<Record<EventShare, string>> = {};
   return {
     event,

@@ -226,6 +226,7 @@ function createEventMeters(): EventMeters {
   const oddities = createCounts(["kind"]);
   const forwarded = createCounts(["outcome"]);
   const takeovers = createCounts(["why"]);
+  const gap = createDurations([], loadBuckets);
 
   function count(event: GatewayEvent): void {
     switch (event.type) {
@@ -258,6 +259,7 @@ function createEventMeters(): EventMeters {
       case "upstream.oddity":
         return oddities.add([event.kind]);
       case "instance.moved":
+        if (event.gapMs !== undefined) gap.add([], event.gapMs / 1_000);
         return takeovers.add([event.why]);
       default:
         return undefined;
@@ -308,6 +310,11 @@ function createEventMeters(): EventMeters {
     histograms: [
       { name: "toolyard_call_duration_seconds", help: "Time that a request to a server took.", durations: callTime },
       { name: "toolyard_search_duration_seconds", help: "Time that a search took.", durations: searchTime },
+      {
+        name: "toolyard_cluster_gap_seconds",
+        help: "Time from the call that found an instance's node gone until this node had opened the instance.",
+        durations: gap,
+      },
       {
         name: "toolyard_namespace_load_duration_seconds",
         help: "Time that loading a namespace took.",

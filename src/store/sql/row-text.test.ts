@@ -16,6 +16,8 @@ test("rows come out of their text as they went in, field by field", () => {
       principal: "p",
       instance: "i",
       server: "s",
+      node: "two",
+      serverNode: "one",
     }),
   ];
   expect(rowsFromText("request", batchOf("request", requests).text)).toEqual(requests);

@@ -261,11 +261,14 @@ const laterMs = 1_000;
 interface StatusChange {
   readonly instance: string | null;
   readonly time: string;
+  /** Of another node: how the instance is here is read again. */
+  readonly node?: string;
   readonly data: StateChange;
 }
 
 /** What the event itself says is on the screen before the whole is read again. */
-function showStatus({ instance, time, data: { to, reason, step } }: StatusChange): void {
+function showStatus({ instance, time, node, data: { to, reason, step } }: StatusChange): void {
+  if (node !== undefined) return;
   queryClient.setQueryData(queries.status.queryKey, (known) => {
     if (known === undefined) return known;
     const next = step === undefined ? null : { step, text: "", command: null };

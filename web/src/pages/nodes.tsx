@@ -31,7 +31,10 @@ const states: Readonly<Record<Node["state"], { readonly word: string; readonly t
 export function Nodes() {
   const { isNode } = useWho();
   return (
-    <Page title="Nodes" about="Gateways of one cluster: any of them takes any call, and each server runs at one of them.">
+    <Page
+      title="Nodes"
+      about="Gateways of one cluster: any of them takes any call, and each server runs at one of them."
+    >
       {isNode ? <NodeCards /> : <Alone />}
     </Page>
   );
@@ -40,7 +43,10 @@ export function Nodes() {
 function Alone() {
   return (
     <Empty title="This gateway is alone">
-      <p>Several gateways that share a PostgreSQL can run each server once for all of them, and take over from each other.</p>
+      <p>
+        Several gateways that share a PostgreSQL can run each server once for all of them, and take over from each
+        other.
+      </p>
       <ol className="steps">
         <li>
           Give each of them the same PostgreSQL and the same key of 32 bytes: <code>TOOLYARD_DATABASE</code> and{" "}
@@ -86,7 +92,13 @@ function NodeCards() {
 function sumsOf(all: readonly Node[]): string {
   const living = all.filter(({ state }) => state === "ready" || state === "draining");
   const sum = (of: (node: Node) => number): number => living.reduce((total, node) => total + of(node), 0);
-  const parts = [counted(living.length, "node"), counted(sum(({ instances }) => instances), "instance")];
+  const parts = [
+    counted(living.length, "node"),
+    counted(
+      sum(({ instances }) => instances),
+      "instance",
+    ),
+  ];
   if (living.some(({ load }) => load === null)) return parts.join(" · ");
   const calls = sum(({ load }) => load?.callsPerSecond ?? 0);
   const forwarded = sum(({ load }) => load?.forwardedPerSecond ?? 0);

@@ -215,6 +215,7 @@ function Standing({ server }: { readonly server: Row }) {
       </span>,
     ],
     ["95 of 100 calls take at most", server.p95Ms === null ? "no call yet" : duration(server.p95Ms)],
+    ...(server.node === null ? [] : [["Runs at node", server.node] as const]),
     ["Process", server.pid === null ? "none" : String(server.pid)],
     ["Memory", server.memoryBytes === null ? "none" : bytes(server.memoryBytes)],
   ];

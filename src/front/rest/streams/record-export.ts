@@ -6,6 +6,7 @@ import type { Services } from "../../../operations/services.ts";
 import { whileAllowed } from "../../../operations/request/tracked.ts";
 import { mostPerPage } from "../../../operations/records/record-query.ts";
 import type { RestRequest } from "../route.ts";
+import { idsPerMs } from "../../../store/record-rows.ts";
 import type { ServerResponse } from "node:http";
 import { GatewayError } from "../../../kernel/failures/gateway-error.ts";
 import { sleep } from "../../../kernel/runtime/abort.ts";
@@ -151,6 +152,10 @@ export interface LineWriter {
 const mostHeld = 20_000;
 /** Rows come in bursts: one look for all of them. */
 const gatherMs = 200;
+/** Another node writes its rows together, at least every three seconds. Then they are looked for again. */
+const elsewhereMs = 3_500;
+/** Rows that come so late, by their ids, are still told: other nodes' clocks and databases have their time. */
+const lateIds = 10_000 * idsPerMs;
 
 interface Following {
   readonly writer: LineWriter;
@@ -182,13 +187,23 @@ export async function followRecords<Row>(
   const { rows } = await readBack(followed, Math.max(1, followed.newest));
   begin();
   for (const row of followed.newest === 0 ? [] : rows) await send(list.toJson(row));
-  let last = rows.at(-1)?.id;
+  const first = rows.at(-1)?.id ?? -1;
+  let last = first;
+  /** Of the time in which rows of other nodes may come late. */
+  const told = new Set<number>();
   // What happened between the last look and now is found by the first one.
   let isMore = true;
   let wake = (): void => undefined;
-  const stop = followed.events.on(followed.wakenBy, () => {
+  const look = (): void => {
     isMore = true;
     wake();
+  };
+  const stop = followed.events.on(followed.wakenBy, look);
+  let again: NodeJS.Timeout | undefined;
+  const stopElsewhere = followed.elsewhere?.(followed.wakenBy, () => {
+    look();
+    clearTimeout(again);
+    again = setTimeout(look, elsewhereMs).unref();
   });
   const wakeUp = (): void => wake();
   using lost = followed.countLost?.();
@@ -199,16 +214,23 @@ export async function followRecords<Row>(
       await sleep(gatherMs, signal);
       isMore = false;
       lost?.begin();
-      const found = await readBack(followed, mostHeld, last ?? -1);
+      const after = stopElsewhere === undefined ? last : Math.max(first, last - lateIds);
+      const whole = await readBack(followed, mostHeld, after);
+      const found = { ...whole, rows: whole.rows.filter(({ id }) => !told.has(id)) };
       const lostLines = lost?.end(found.rows) ?? 0;
       if (lost?.isUnsure === true) isMore = true;
       if (lostLines > 0) await send({ lost: lostLines });
       else if (!found.isAll) await send({ missed: true });
       for (const row of found.rows) await send(list.toJson(row));
-      last = found.rows.at(-1)?.id ?? last;
+      last = Math.max(last, found.rows.at(-1)?.id ?? last);
+      if (stopElsewhere === undefined) continue;
+      told.clear();
+      for (const { id } of whole.rows) if (id > last - lateIds) told.add(id);
     }
   } finally {
     stop();
+    stopElsewhere?.();
+    clearTimeout(again);
     signal.removeEventListener("abort", wakeUp);
   }
 }

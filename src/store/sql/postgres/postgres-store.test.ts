@@ -579,7 +579,7 @@ describe.skipIf(hasNoPostgres)("records and state in PostgreSQL", () => {
     await beside.close(10_000);
     await ask(at("9999"));
     const store = await open();
-    const message = expect.stringContaining("it can be used from schema 9999 on, and this version knows 0007");
+    const message = expect.stringContaining("it can be used from schema 9999 on, and this version knows 0008");
     expect(store.health().problems).toMatchObject([{ kind: "newer", message }]);
     await expect(store.people.read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });

@@ -1,8 +1,4 @@
-/**
- * Ids of records begin with their time, so that a range of time is a range of ids and needs no index of its own.
- * 2,048 in a millisecond is more than one thread can make, and fits into a double until the year 2109.
- */
-const idsPerMs = 2_048;
+import { idsPerMs } from "../../record-rows.ts";
 
 /** An id of an earlier life that is further ahead than this comes from a wrong clock, and is not counted on from. */
 export const clockToleranceMs = 3_600_000;

@@ -23,7 +23,11 @@ export interface RowText {
 // what they have in common is kept once: rows that wait as objects are looked at by each garbage collection meanwhile,
 // and writing their numbers out as JSON takes most of the time that recording them costs.
 
-const whatFields = ["team", "principal", "client", "instance", "server", "via", "method", "name"] as const;
+const whatFields = [
+  ...(["team", "principal", "client", "instance", "server", "via", "method", "name"] as const),
+  // Batches that an earlier version left have none of these.
+  ...(["node", "serverNode"] as const),
+] as const;
 const oddFields = ["outcome", "code", "isResultCut", "traceId", "body", "message"] as const;
 /** Who called what: the same in most calls of a batch. */
 type What = Pick<RequestRecord, (typeof whatFields)[number]>;
@@ -126,7 +130,9 @@ function placeOf(row: What, known: readonly What[]): number {
       row.via === other.via &&
       row.method === other.method &&
       row.server === other.server &&
-      row.team === other.team
+      row.team === other.team &&
+      row.serverNode === other.serverNode &&
+      row.node === other.node
     )
       return place;
   }
@@ -181,6 +187,8 @@ function toCall(numbers: Float64Array, at: number, known: readonly What[], odd: 
     body: odd.body,
     // A batch that an earlier version left has none.
     message: odd.message ?? null,
+    node: what.node ?? null,
+    serverNode: what.serverNode ?? null,
   } as RequestRecord;
 }
 

@@ -104,15 +104,17 @@ export async function eraseCalls(db: Kysely<RecordsTables>, query: CallQuery): P
 
 type Filters = Pick<
   CallQuery,
-  "team" | "principal" | "server" | "instance" | "installation" | "tool" | "client" | "outcome" | "code" | "failed"
+  | ("team" | "principal" | "server" | "instance" | "installation" | "tool" | "client" | "node")
+  | ("outcome" | "code" | "failed")
 >;
 
 const indexedFilters: ReadonlySet<string> = new Set(["instance", "installation", "principal"]);
 
 /** The one filter that an index finds, and those that every row found has to be looked at for. */
 function splitFilters(query: CallQuery): { readonly indexed: Filters; readonly others: Filters } {
-  const { team, principal, server, instance, installation, tool, client, outcome, code, failed } = query;
-  const all = Object.entries({ instance, installation, principal, failed, team, server, tool, client, outcome, code });
+  const { team, principal, server, instance, installation, tool, client, node, outcome, code, failed } = query;
+  const rest = { team, server, tool, client, node, outcome, code };
+  const all = Object.entries({ instance, installation, principal, failed, ...rest });
   const given = all.filter(([, value]) => value !== undefined);
   const place = given.findIndex(([name, value]) => indexedFilters.has(name) || (name === "failed" && value === true));
   const isIndexed = (at: number): boolean => at === place;

@@ -6,7 +6,7 @@ import {
   createFindingTables,
   addInstances,
 } from "../migrations/records/records-0002-0005.ts";
-import { sortOldBacklog, addMessages } from "../migrations/records/records-0006-0007.ts";
+import { sortOldBacklog, addMessages, addNodes } from "../migrations/records/records-0006-0008.ts";
 import { isRowFault } from "../row-writer.ts";
 import { createState, createPeople, addRights } from "../migrations/state/state-0001-0003.ts";
 import { createAccess, createInstallations, createVault } from "../migrations/state/state-0004-0006.ts";
@@ -32,6 +32,7 @@ export const recordsSteps: Migrations = {
   "0006": async (db) => await sortOldBacklog(db, isRowFault),
   // Versions that do not know it refuse every step that they do not know.
   "0007": breaking(addMessages),
+  "0008": addNodes,
 };
 
 /** The steps of `state.db`. */

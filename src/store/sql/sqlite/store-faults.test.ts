@@ -155,7 +155,7 @@ test("a database of a newer version that older ones must not use is refused and 
     ["records", "newer"],
     ["state", "newer"],
   ]);
-  expect(problems[0]?.message).toContain("it can be used from schema 0999 on, and this version knows 0007");
+  expect(problems[0]?.message).toContain("it can be used from schema 0999 on, and this version knows 0008");
   expect(store.append("request", requestOf(store))).toBe(false);
   expect(store.figures().droppedRows.database).toBe(1);
   await expect(store.calls({ limit: 1 })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -42,6 +42,8 @@ function Shown({ call }: { readonly call: Schemas["CallDetails"] }) {
     ["Instance", call.instance],
     ["Tokens of arguments", `about ${count(call.argumentTokens)}`],
     ["Tokens of the result", `about ${count(call.resultTokens)}${call.isResultCut ? ", cut to fit its budget" : ""}`],
+    ...(call.node === undefined ? [] : [["Served by node", call.node] as const]),
+    ...(call.serverNode === undefined ? [] : [["Server ran at node", call.serverNode] as const]),
     ...(call.traceId === undefined ? [] : [["Trace", call.traceId] as const]),
   ];
   // As they were sent, to be looked at before they are sent again.

@@ -78,6 +78,8 @@ interface Seen {
   readonly id: string;
   readonly type: string;
   readonly time: string;
+  /** Of another node. */
+  readonly node?: string;
   readonly server: string | null;
   readonly instance: string | null;
   readonly data: unknown;
@@ -136,6 +138,7 @@ function Events({ match, onMatch }: { readonly match: string; readonly onMatch: 
                   {plain(event.server)}
                 </Link>
               )}
+              {event.node !== undefined && <span className="muted">at {plain(event.node)}</span>}
               {event.type === "mcp.request.logs" && <EventCall time={event.time} data={event.data} />}
               <details className="grow">
                 <summary>Details</summary>

@@ -120,6 +120,13 @@ const columns = [
   "trace_id",
 ] as const;
 
+/** Where a call was served, and where its server ran. Nullable and without indexes, as the trace. */
+export async function addNodes(db: Kysely<unknown>): Promise<void> {
+  // SQLite adds one column at a time.
+  for (const name of ["node", "server_node"])
+    await db.schema.alterTable("request_log").addColumn(name, "text").execute();
+}
+
 /** The first line of an error, and the tools that a search found. Nullable: rows that are there are not touched. */
 export async function addMessages(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("request_log").addColumn("message", "text").execute();

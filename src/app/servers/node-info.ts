@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
 import { availableParallelism, totalmem } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Config } from "../../config/config.ts";
+import { canonicalJson } from "../../config/file/hash.ts";
 import type { EventBus } from "../../kernel/events/event-bus.ts";
 import type { Clock } from "../../kernel/runtime/clock.ts";
 import { readDescendants, readResidentBytes, readWork } from "../../servers/process/process-table.ts";
@@ -87,5 +90,26 @@ function toSizes(memoryBytes: number) {
     cores: availableParallelism(),
     memoryBytes: process.platform === "linux" ? memoryBytes : null,
     machineBytes: Math.min(totalmem(), mostBytes),
+  };
+}
+
+/** Of what nodes have to have in common: servers, wherever their node keeps its files, and rules of calls. */
+export function createConfigHash(config: () => Config): () => string {
+  let hashed: { readonly of: Config; readonly hash: string } | undefined;
+  return () => {
+    const of = config();
+    if (hashed?.of === of) return hashed.hash;
+    const servers = of.servers.map(
+      ({ slug, transport, roots, scope, tools, disabledReason, exclusive, place, files }) => {
+        const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
+        // Members that are not set are left out: releases that do not know it have the same hash.
+        const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
+        const placing = { exclusive: exclusive || undefined, labels, files };
+        return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
+      },
+    );
+    const text = canonicalJson({ servers, policy: of.settings.policy });
+    hashed = { of, hash: createHash("sha256").update(text, "utf8").digest("hex") };
+    return hashed.hash;
   };
 }
