@@ -85,7 +85,7 @@ function followNodes({ watch }: Pick<LateCluster, "watch">): FollowElsewhere {
 /** What decides who may see an event, and who wants to. */
 const aboutMembers = ["server", "instance", "installation", "principal", "team", "approver"] as const;
 
-/** `none` are those that it has without a value: an event that concerns nobody is not one that no person caused. */
+/** `none` are those that it has without a value: an event without a person is not one of the gateway. */
 function toAbout(event: PublishedEvent): JsonObject {
   const members = aboutMembers.filter((name) => name in event).map((name) => [name, event[name as never]] as const);
   const none = members.filter(([, value]) => value === undefined).map(([name]) => name);

@@ -20,7 +20,7 @@ export interface NodeFollower {
   readonly onLost: () => void;
 }
 
-/** What happens at other nodes: none of them tells anything while nobody follows. */
+/** What happens at other nodes: they tell it while somebody follows. */
 export interface NodeWatch {
   /** Follows all that there are, and those that join. Returns what ends it. */
   follow(follower: NodeFollower): () => void;

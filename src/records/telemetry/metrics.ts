@@ -312,7 +312,7 @@ function createEventMeters(): EventMeters {
       { name: "toolyard_search_duration_seconds", help: "Time that a search took.", durations: searchTime },
       {
         name: "toolyard_cluster_gap_seconds",
-        help: "Time from the call that found an instance's node gone until this node had opened the instance.",
+        help: "Time from the call that found an instance without its node until this node had opened the instance.",
         durations: gap,
       },
       {

@@ -88,7 +88,7 @@ function NodeCards() {
   );
 }
 
-/** Of those that take part. What is not known of one of them is not in a sum. */
+/** Of those that take part. A figure that one of them does not tell is in no sum. */
 function sumsOf(all: readonly Node[]): string {
   const living = all.filter(({ state }) => state === "ready" || state === "draining");
   const sum = (of: (node: Node) => number): number => living.reduce((total, node) => total + of(node), 0);
