@@ -35,7 +35,7 @@ export interface SseStreams {
    * credential.
    */
   find(request: IncomingMessage, endpoint: Endpoint, principal: Principal): SseStream;
-  /** The open stream of that id, whoever asks. */
+  /** The open stream of that id, of any principal. */
   held(id: string): SseStream | undefined;
   /** Ends streams that were not initialized and have been silent for too long; called periodically. */
   expire(): void;
