@@ -122,6 +122,8 @@ async function askPaths(url) {
 }
 
 async function callThrough(url) {
+  // A busy machine needs longer to start the server than a search waits for it.
+  await fetch(`${url}/api/unlisted-servers?wait=30`);
   const client = new Client({ name: "package-check", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url)));
   try {

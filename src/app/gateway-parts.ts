@@ -12,7 +12,7 @@ import type { Instance } from "../servers/instance/instance.ts";
 import { openKeptSearches } from "./records/personal-wiring.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { buildWings, type Wings } from "./gateway-wings.ts";
-import { untilAborted } from "../kernel/runtime/abort.ts";
+import { abortAfter, untilAborted } from "../kernel/runtime/abort.ts";
 import { GatewayError } from "../kernel/failures/gateway-error.ts";
 import { watchAccess } from "./people/watched-access.ts";
 import { createStanding } from "./records/status-wiring.ts";
@@ -83,7 +83,9 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     engine.namespaces.warnOfCollisions(next);
     followed.endForeign();
     const report = await fleet.reconcile(next);
-    isServing = true;
+    if (servers.cluster === undefined) isServing = true;
+    // A node that took calls before it knows the tools of its servers would say that there are none.
+    else void untilListed(fleet).then(() => (isServing = true));
     events.emit({ type: "config.changed", atMs: clock.now(), file: next.file ?? "", ...report });
     // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
     // request.
@@ -119,6 +121,16 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     },
     [Symbol.asyncDispose]: async () => await stop(new AbortController().signal),
   };
+}
+
+/** Other nodes serve meanwhile; servers that take longer than most do hold up no upgrade. */
+const listedWithinMs = 15_000;
+
+/** Resolves when no server whose tools are unknown is starting any more, or some time later. */
+async function untilListed(fleet: Fleet): Promise<void> {
+  const limit = abortAfter(listedWithinMs);
+  const unknown = fleet.all().filter(({ id }) => fleet.catalogOf(id) === undefined);
+  await Promise.all(unknown.map(async (instance) => await instance.settled(limit)));
 }
 
 /** Gateways of one database and one key take over what others of them gave out. */

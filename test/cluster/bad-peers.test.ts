@@ -5,8 +5,9 @@ import { connect, type ConnectionOptions } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createFrameStream, type FrameHead } from "../../src/cluster/peers/frames.ts";
 import { freePort } from "../harness/free-port.ts";
-import type { RunningGateway } from "../harness/gateway.ts";
+import { badServer, type RunningGateway } from "../harness/gateway.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
+import { execute } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { callAt, clusterKey, startNodes, type Nodes } from "./nodes.ts";
 
@@ -142,6 +143,12 @@ describe.skipIf(hasNoPostgres)("the port for other nodes", () => {
     await using late = await starting;
     expect(seen).not.toContain(200);
     await until(async () => (await fetch(`${late.url}/readyz`)).status === 200);
+  });
+
+  test("a node that never saw a server is ready when it knows its tools, so that no call is told that there are none", async () => {
+    await using fresh = await nodes.start("fresh", { servers: { slow: badServer("--start-delay", "5000") } });
+    await until(async () => (await fetch(`${fresh.url}/readyz`)).status === 200);
+    expect((await execute(fresh.url, "slow:echo", { text: "at once" })).isError).not.toBe(true);
   });
 
   test("what was recorded on the way to it and is sent again has no effect", async () => {
