@@ -97,6 +97,19 @@ describe.skipIf(hasNoPostgres)("where a server may run", () => {
     expect((await callAt(two, "kept:count")).pid).toBe(pid);
   });
 
+  test("a server may run at every node, for the calls of its own clients, and is restarted at all of them", async () => {
+    nodes = await startNodes({ each: { ...counting, place: { everyNode: true } } });
+    const [one, two] = [await nodes.start("one"), await nodes.start("two")];
+    const [first, second] = [await counted(one, "each"), await counted(two, "each")];
+    expect(first.pid).not.toBe(second.pid);
+    expect([await runnerOf(one, "each"), await runnerOf(two, "each")]).toEqual(["one", "two"]);
+    await askOwner(join(one.directory, "data"), "POST", "/api/instances/each/restart", {});
+    await until(() => !isAlive(first.pid) && !isAlive(second.pid));
+    expect((await counted(two, "each")).pid).not.toBe((await counted(one, "each")).pid);
+    await two.stop("SIGKILL");
+    expect((await counted(one, "each")).count).toBeGreaterThan(1);
+  });
+
   test("two nodes that cannot reach each other, and hold their leases: the one with calls gets the server, once", async () => {
     nodes = await startNodes({ it: counting });
     await using links = await createLinks();

@@ -201,7 +201,7 @@ export function fakeServer(over: Partial<ServerConfig> = {}): ServerConfig {
     replicas: 1,
     exclusive: false,
     files: undefined,
-    place: { labels: {} },
+    place: { labels: {}, everyNode: false },
     breaker: false,
     tools: noToolRules,
     required: { user: [], team: [] },

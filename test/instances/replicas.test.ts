@@ -204,6 +204,18 @@ describe("an entry whose calls cannot be divided is refused, and says why", () =
     ["one that is known for it", { ...known, replicas: 2 }, /replicas.*keeps state/],
     ["one for each client", { command: "x", scope: "client", replicas: 2 }, /replicas.*scope `client`/],
     ["several addresses of one", { urls: ["http://a.test/", "http://b.test/"], stateful: true }, /urls.*keeps state/],
+    ["at every node what keeps state", { ...known, place: { everyNode: true } }, /everyNode.*keeps state/],
+    [
+      "at every node one alone",
+      { command: "x", exclusive: true, place: { everyNode: true } },
+      /everyNode.*`exclusive`/,
+    ],
+    ["at every node with files", { command: "x", files: "node", place: { everyNode: true } }, /everyNode.*one node/],
+    [
+      "at every node of some",
+      { command: "x", place: { everyNode: true, labels: { gpu: "yes" } } },
+      /everyNode.*place\.labels/,
+    ],
     ["too many", { command: "x", replicas: 1e9 }, /replicas/],
     ["none", { command: "x", replicas: 0 }, /replicas/],
     ["a fraction", { command: "x", replicas: 1.5 }, /replicas/],

@@ -16,7 +16,7 @@ const nodes = [
 ];
 const membership = { me: { id: "me", epoch: 5 }, nodes: () => nodes } as unknown as Membership;
 const clock = createManualClock();
-const asking = (labels: Readonly<Record<string, string>>) => fakeServer({ place: { labels } });
+const asking = (labels: Readonly<Record<string, string>>) => fakeServer({ place: { everyNode: false, labels } });
 
 test("a node may run a server when it has all of its labels, with their values", () => {
   expect(mayRun(asking({}), undefined)).toBe(true);

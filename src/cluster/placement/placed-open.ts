@@ -274,7 +274,9 @@ function createReturns({ store, membership, clock }: PlacedDeps) {
 
 /** What may not be there twice, or not everywhere: processes, what keeps state for one client, and what says so. */
 function isOwned(server: ServerConfig): boolean {
-  return hasProcess(server.transport) || server.stateful || server.exclusive || isChoosy(server);
+  return (
+    (hasProcess(server.transport) && !server.place.everyNode) || server.stateful || server.exclusive || isChoosy(server)
+  );
 }
 
 /** Other nodes hear what the server says on its own, too. */

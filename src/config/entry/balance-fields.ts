@@ -82,5 +82,12 @@ export const placeFields = {
     labels: labelsRow("labels that a node must have, in its `cluster.labels`, to run it; others pass its calls on", {
       gpu: "yes",
     }),
+    everyNode: boolean({
+      fallback: false,
+      about:
+        "whether each node runs a process of its own, so that no call is passed on; only for a server that keeps " +
+        "nothing between two calls",
+      reason: "a process costs 50-100 MB at each node, and passing a call on costs little",
+    }),
   }),
 };

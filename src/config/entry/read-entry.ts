@@ -10,7 +10,7 @@ import { toRootUri } from "../words/web-names.ts";
 import { parseServerEntry, type ServerEntry } from "./server-entry.ts";
 import { missingText, type Variables } from "../file/substitution.ts";
 import { environmentSecrets } from "../secrets.ts";
-import { isKnownStateful } from "./stateful-servers.ts";
+import { isKnownStateful, isKnownToKeepFiles } from "./stateful-servers.ts";
 import { hasProcess } from "./transports.ts";
 
 /** What an entry is read with. */
@@ -153,6 +153,7 @@ function attemptEntry(value: unknown, origin: Origin, isFilled: boolean): Attemp
     const entry = parseServerEntry(value, origin, warnings);
     checkRoots(entry, origin);
     checkReplicas(entry, origin);
+    checkEveryNode(entry, origin);
     const problems = wrongAddresses(entry, origin, isFilled);
     return problems.length > 0 ? { problems, warnings } : { entry, warnings };
   } catch (error) {
@@ -182,6 +183,23 @@ function checkReplicas({ replicas = 1, stateful, scope, transport }: ServerEntry
     refuse(place, `cannot be used for a server that keeps state between calls (\`stateful\`): ${needed}`);
   if (scope === "client")
     refuse(place, `cannot be used with the scope \`client\`, which is for a server that keeps state: ${needed}`);
+}
+
+/** Processes at several nodes know nothing of each other either. */
+function checkEveryNode(entry: ServerEntry, { document, path }: Origin): void {
+  const { stateful, scope, transport, exclusive, files, place } = entry;
+  if (place?.everyNode !== true) return;
+  const others = {
+    "a server that keeps state between calls (`stateful`)": stateful ?? isKnownStateful(transport),
+    "the scope `client`, which is for a server that keeps state": scope === "client",
+    "`exclusive`, which has one process": exclusive === true,
+    '`files: "node"`, which is for one node':
+      files === "node" || (files === undefined && isKnownToKeepFiles(transport)),
+    "`place.labels`, which choose nodes": Object.keys(place.labels ?? {}).length > 0,
+  };
+  const [other] = Object.entries(others).find(([, isSo]) => isSo) ?? [];
+  if (other !== undefined)
+    refuse({ document, path: [...path, "place", "everyNode"] }, `cannot be used together with ${other}`);
 }
 
 /** `isFilled` as for {@link attemptEntry}. */

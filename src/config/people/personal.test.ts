@@ -50,7 +50,7 @@ function server(transport: Transport, required: Partial<ServerConfig["required"]
     replicas: 1,
     exclusive: false,
     files: undefined,
-    place: { labels: {} },
+    place: { labels: {}, everyNode: false },
     breaker: false,
     tools: noToolRules,
     required: { user: [], team: [], ...required },
