@@ -104,7 +104,8 @@ export function createConfigHash(config: () => Config): () => string {
         const kept = "cwd" in transport ? { ...transport, cwd: undefined } : transport;
         // Members that are not set are left out: releases that do not know it have the same hash.
         const labels = Object.keys(place.labels).length > 0 ? place.labels : undefined;
-        const placing = { exclusive: exclusive || undefined, labels, files };
+        const everyNode = place.everyNode || undefined;
+        const placing = { exclusive: exclusive || undefined, everyNode, labels, files };
         return { slug, transport: kept, roots, scope, tools, disabledReason, ...placing };
       },
     );
