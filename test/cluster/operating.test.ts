@@ -111,7 +111,7 @@ describe.skipIf(hasNoPostgres)("two nodes and those who run them", () => {
   });
 
   test("calls that run when a node is drained are answered, and none fails", async () => {
-    const running = callAt(at("two"), "sleep", { ms: 1_500, id: "running" });
+    const running = callAt(at("two"), "sleep", { ms: 5_000, id: "running" });
     await until(async () => (await ask(at("one"), "GET", "/api/status/activity")).pending.length > 0);
     await ask(at("one"), "POST", "/api/nodes/one/drain");
     const others = Array.from({ length: 20 }, async (_, nth) => await callAt(nth % 2 ? at("one") : at("two"), "count"));

@@ -23,7 +23,7 @@ describe.skipIf(hasNoPostgres)("what people use at several nodes", () => {
     );
 
   function fill(): Promise<unknown> {
-    const sleeping = [1, 2, 3, 4, 5, 6].map(async (id) => await callAt(one, "sleep", { ms: 4_000, id: `s${id}` }));
+    const sleeping = [1, 2, 3, 4, 5, 6].map(async (id) => await callAt(one, "sleep", { ms: 8_000, id: `s${id}` }));
     return Promise.allSettled(sleeping);
   }
 
