@@ -89,8 +89,8 @@ describe("the trace of a call", () => {
     expect(second?.traceId).not.toBe(traceId);
     expect((await get(`${gateway.url}/api/calls/${first?.id}`)).json).toMatchObject({ traceId });
     const csv = (await get(`${gateway.url}/api/calls`, { accept: "text/csv" })).text.split("\r\n");
-    expect(csv[0]).toMatch(/,traceId$/);
-    expect(csv[2]).toMatch(new RegExp(`,${traceId}$`));
+    expect(csv[0]).toMatch(/,traceId,node,serverNode$/);
+    expect(csv[2]).toMatch(new RegExp(`,${traceId},,$`));
     const told = await runCommand(["calls", "--json", "--data-dir", join(directory, "data")]);
     const rows = told.stdout.trim().split("\n");
     expect(rows.map((row) => (JSON.parse(row) as CallJson).traceId)).toEqual([traceId, second?.traceId]);
