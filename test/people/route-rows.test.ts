@@ -12,8 +12,8 @@ import { rows, type Ids, type Row, type Who } from "./route-rows.ts";
 
 const password = "correct horse battery";
 
-/** The table has them all; what it has not is of no team, or is a stream that no row can wait for. */
-const others = ["GET /api/events", "GET /api/protocol"];
+/** The table has them all; what it has not is of a cluster, or is a stream that no row can wait for. */
+const others = ["GET /api/events", "GET /api/protocol", "POST /api/instances/{id}/files"];
 const ofTeams =
   /^\/api\/(?:me|users|teams|templates|instances|calls|logs|usage|audit|invites|auth|system|events|protocol|tokens|setup-links)\b/;
 
