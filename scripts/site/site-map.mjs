@@ -64,6 +64,7 @@ export const siteMap = [
       ["docs/team-database.md", "Running it for teams"],
       ["docs/scale.md", "Several gateways as one cluster"],
       ["docs/scale-transcript.md", "Three nodes upgraded, and back"],
+      ["docs/fault-report.md", "What a cluster does while things fail"],
       ["docs/single-sign-on.md", "Single sign-on"],
       ["docs/teams-transcript.md", "Two teams at work"],
       ["docs/deployment.md", "Containers and services"],
@@ -101,6 +102,7 @@ export const siteMap = [
     pages: [
       ["ARCHITECTURE.md", "Architecture"],
       ["docs/architecture/cli.md", "Cli"],
+      ["docs/architecture/cluster.md", "Cluster"],
       ["docs/architecture/app.md", "App"],
       ["docs/architecture/front.md", "Front"],
       ["docs/architecture/operations.md", "Operations"],
