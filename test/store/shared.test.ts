@@ -88,7 +88,12 @@ describe.skipIf(hasNoPostgres)("what gateways of one PostgreSQL share", () => {
     await there.write(there.read().slice(1), { removed });
     await here.write(here.read(), { changed: removed });
     await until(() => here.read().length === 2);
-    expect(here.read().map(({ id }) => id).toSorted()).toEqual(["s2", "s3"]);
+    expect(
+      here
+        .read()
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual(["s2", "s3"]);
     expect((await sessionsOf(await open(key))).read().map(({ id }) => id)).toEqual(["s2"]);
     expect(complaints).toEqual([]);
   });
