@@ -85,7 +85,7 @@ export function buildParts(first: Config, deps: GatewayDeps) {
     const report = await fleet.reconcile(next);
     if (servers.cluster === undefined) isServing = true;
     // A node that took calls before it knows the tools of its servers would say that there are none.
-    else void untilListed(fleet).then(() => (isServing = true));
+    else if (!isServing) void untilListed(fleet).then(() => (isServing = true));
     events.emit({ type: "config.changed", atMs: clock.now(), file: next.file ?? "", ...report });
     // The one person of a local gateway is known before anybody calls; others find theirs loading at their first
     // request.

@@ -32,6 +32,11 @@ export function replacedForSlug(key: string): string {
     .slice(0, 63);
 }
 
+/** The id of something that one node of a cluster keeps, by which any other finds it; a gateway alone has no name. */
+export function heldId(node: string | undefined, own: string): string {
+  return node === undefined ? own : `${node}.${own}`;
+}
+
 /** Splits an id of something that one node of a cluster keeps: `{node}.{random}`, where a node's name may have dots. */
 export function splitHeldId(id: string): { readonly node: string | undefined; readonly own: string } {
   const at = id.lastIndexOf(".");

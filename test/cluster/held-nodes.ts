@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { knownPeople, as } from "../harness/known-people.ts";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { rpc, type RawAnswer } from "../harness/rpc.ts";
@@ -10,7 +10,7 @@ import { until } from "../harness/until.ts";
 import { effectsServer, startNodes, type Nodes } from "./nodes.ts";
 
 /** Nodes that know several people. */
-export interface PeopledNodes extends AsyncDisposable {
+interface PeopledNodes extends AsyncDisposable {
   readonly nodes: Nodes;
   /** Starts a node of that name, or starts it again, and waits until it can call the server. */
   start(name: string): Promise<RunningGateway>;
@@ -18,7 +18,7 @@ export interface PeopledNodes extends AsyncDisposable {
   effects(): Promise<readonly (string | undefined)[]>;
 }
 
-export async function startPeopledNodes(): Promise<PeopledNodes> {
+async function startPeopledNodes(): Promise<PeopledNodes> {
   const nodes = await startNodes();
   const effects = join(tmpdir(), `toolyard-held-${randomUUID()}.jsonl`);
   const servers = { effects: { command: process.execPath, args: [effectsServer], env: { EFFECTS: effects } } };
@@ -35,6 +35,32 @@ export async function startPeopledNodes(): Promise<PeopledNodes> {
       await nodes[Symbol.asyncDispose]();
       await rm(effects, { force: true });
     },
+  };
+}
+
+/** Three such nodes, for the tests around it. */
+export interface ThreeNodes extends Pick<PeopledNodes, "effects"> {
+  readonly all: readonly RunningGateway[];
+  /** One after the other. */
+  at(turn: number): RunningGateway;
+}
+
+/** Starts them before the tests, and stops them afterwards. */
+export function useThreeNodes(): ThreeNodes {
+  let nodes: PeopledNodes;
+  let all: RunningGateway[];
+  beforeAll(async () => {
+    nodes = await startPeopledNodes();
+    all = [];
+    for (const name of ["one", "two", "three"]) all.push(await nodes.start(name));
+  });
+  afterAll(async () => await nodes[Symbol.asyncDispose]());
+  return {
+    effects: async () => await nodes.effects(),
+    get all() {
+      return all;
+    },
+    at: (turn) => all[turn % all.length] as RunningGateway,
   };
 }
 

@@ -1,13 +1,15 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { as } from "../harness/known-people.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { send } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
-import { startPeopledNodes, type PeopledNodes } from "./held-nodes.ts";
+import { useThreeNodes } from "./held-nodes.ts";
 
 /** Every request of it reaches the next of the nodes. */
 async function connect(all: readonly RunningGateway[], who: string) {
@@ -31,17 +33,10 @@ async function connect(all: readonly RunningGateway[], who: string) {
 }
 
 describe.skipIf(hasNoPostgres)("a client of HTTP+SSE, whose messages reach other nodes than its stream", () => {
-  let nodes: PeopledNodes;
-  let all: RunningGateway[];
-  beforeAll(async () => {
-    nodes = await startPeopledNodes();
-    all = [];
-    for (const name of ["one", "two", "three"]) all.push(await nodes.start(name));
-  });
-  afterAll(async () => await nodes[Symbol.asyncDispose]());
+  const nodes = useThreeNodes();
 
   test("calls, answers questions and cancels", async () => {
-    const { client, call, posts } = await connect(all, "alice");
+    const { client, call, posts } = await connect(nodes.all, "alice");
     for (let times = 0; times < 6; times += 1) expect(JSON.parse(await call("count"))).toHaveProperty("pid");
     for (let times = 0; times < 3; times += 1) expect(await call("confirm")).toContain('"action":"accept"');
     const controller = new AbortController();
@@ -56,11 +51,11 @@ describe.skipIf(hasNoPostgres)("a client of HTTP+SSE, whose messages reach other
   });
 
   test("nobody else posts to its stream, and one that has ended is unknown", async () => {
-    const { client, posts } = await connect(all, "alice");
+    const { client, posts } = await connect(nodes.all, "alice");
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
     const post = async (who: string): Promise<number> =>
       (
-        await send(`${all[1]?.url}${posts[0]}`, {
+        await send(`${nodes.at(1).url}${posts[0]}`, {
           body,
           headers: { ...as(who), "content-type": "application/json" },
         })
@@ -69,5 +64,33 @@ describe.skipIf(hasNoPostgres)("a client of HTTP+SSE, whose messages reach other
     expect(await post("alice")).toBe(202);
     await client.close();
     await until(async () => (await post("alice")) === 404);
+  });
+
+  test("messages to a stream that its client does not read are refused before they fill the memory", async () => {
+    const stream = request(`${nodes.at(0).url}/sse/flat`, { headers: { ...as("alice"), accept: "text/event-stream" } });
+    stream.on("error", () => undefined).end();
+    const [response] = (await once(stream, "response")) as [IncomingMessage];
+    const [first] = (await once(response, "data")) as [Buffer];
+    response.pause();
+    const path = /^data: (.*)$/m.exec(first.toString())?.[1] ?? "";
+    // The answer has the id again.
+    const body = JSON.stringify({ jsonrpc: "2.0", id: "x".repeat(3_000_000), method: "ping" });
+    const headers = { ...as("alice"), "content-type": "application/json" };
+    const statuses: number[] = [];
+    const posted: Promise<number>[] = [];
+    // One after the other has come to the other node as a whole, so that it is not that one which has too many.
+    for (let count = 0; count < 60 && !statuses.includes(429); count += 1) {
+      const answer = send(`${nodes.at(1).url}${path}`, { body, headers }).then(({ status }) => status);
+      void answer.then((status) => statuses.push(status));
+      posted.push(answer);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(statuses).toContain(429);
+    stream.destroy();
+    const all = await Promise.all(posted);
+    expect(all.filter((status) => ![202, 404, 429].includes(status))).toEqual([]);
+    const { call, client } = await connect(nodes.all, "alice");
+    await until(async () => (await call("count").catch(() => "")) !== "");
+    await client.close();
   });
 });

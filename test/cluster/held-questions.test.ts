@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { as } from "../harness/known-people.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
@@ -6,7 +6,7 @@ import { get, post, toEvents } from "../harness/rest.ts";
 import { modernRpc, type RawAnswer } from "../harness/rpc.ts";
 import { until } from "../harness/until.ts";
 import { modernStream } from "../protocol/stream.ts";
-import { startPeopledNodes, type PeopledNodes } from "./held-nodes.ts";
+import { useThreeNodes } from "./held-nodes.ts";
 
 const capabilities = { elicitation: {} };
 const accepted = { action: "accept", content: { ok: true } };
@@ -17,17 +17,8 @@ interface Asked {
 }
 
 describe.skipIf(hasNoPostgres)("a question of a call that was made at one node", () => {
-  let nodes: PeopledNodes;
-  let all: RunningGateway[];
-
-  beforeAll(async () => {
-    nodes = await startPeopledNodes();
-    all = [];
-    for (const name of ["one", "two", "three"]) all.push(await nodes.start(name));
-  });
-  afterAll(async () => await nodes[Symbol.asyncDispose]());
-
-  const at = (turn: number): RunningGateway => all[turn % all.length] as RunningGateway;
+  const nodes = useThreeNodes();
+  const { at } = nodes;
 
   const surveyOf = (id: string, rounds = 1, bytes = 10) => ({
     name: "effects-survey",
@@ -84,7 +75,7 @@ describe.skipIf(hasNoPostgres)("a question of a call that was made at one node",
   test("is no other person's to answer, nor one of another request, at any node; it still is theirs", async () => {
     const params = surveyOf("mine");
     const asked = await ask(at(0), params);
-    for (const node of all) {
+    for (const node of nodes.all) {
       const foreign = await call(node, "bob", { ...params, ...answered(asked) });
       expect(foreign.text).toContain("HANDLE_INVALID");
       const other = await call(node, "alice", { ...surveyOf("other"), ...answered(asked) });
@@ -92,7 +83,7 @@ describe.skipIf(hasNoPostgres)("a question of a call that was made at one node",
     }
     expect((await call(at(2), "alice", { ...params, ...answered(asked) })).json.result.resultType).toBe("complete");
     // At most once, wherever the second answer arrives.
-    for (const node of all)
+    for (const node of nodes.all)
       expect((await call(node, "alice", { ...params, ...answered(asked) })).text).toContain("HANDLE_INVALID");
     expect((await nodes.effects()).filter((id) => id === "mine" || id === "other")).toEqual(["mine"]);
   });

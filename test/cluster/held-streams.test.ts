@@ -1,25 +1,16 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { as } from "../harness/known-people.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { until } from "../harness/until.ts";
 import { openStream, type OpenStream } from "../protocol/stream.ts";
-import { startPeopledNodes, type PeopledNodes } from "./held-nodes.ts";
+import { useThreeNodes } from "./held-nodes.ts";
 
 describe.skipIf(hasNoPostgres)("an answer whose stream broke off", () => {
-  let nodes: PeopledNodes;
-  let all: RunningGateway[];
-
-  beforeAll(async () => {
-    nodes = await startPeopledNodes();
-    all = [];
-    for (const name of ["one", "two", "three"]) all.push(await nodes.start(name));
-  });
-  afterAll(async () => await nodes[Symbol.asyncDispose]());
-
-  const at = (turn: number): RunningGateway => all[turn % all.length] as RunningGateway;
+  const nodes = useThreeNodes();
+  const { at } = nodes;
 
   async function connect(who = "alice") {
     const clientInfo = { name: "raw", version: "1" };
@@ -66,7 +57,7 @@ describe.skipIf(hasNoPostgres)("an answer whose stream broke off", () => {
     const alice = await connect();
     const bob = await connect("bob");
     const place = await alice.leave(at(0), "mine", ...sleeping("private", 3_000));
-    for (const node of all) {
+    for (const node of nodes.all) {
       const stolen = await bob.comeBack(node, place);
       await until(() => stolen.ended);
       expect(JSON.stringify(stolen.messages)).not.toContain("private");
@@ -77,7 +68,7 @@ describe.skipIf(hasNoPostgres)("an answer whose stream broke off", () => {
     expect(JSON.stringify(own.messages)).toContain("private");
   });
 
-  test("of 8 MB comes whole to a client that was cut off, and comes back at another node by itself", async () => {
+  test("of 8 MB comes whole to a client that was cut off, and that comes back at another node without being told to", async () => {
     let turn = 0;
     let cuts = 0;
     /** Cuts off the first answer that comes as a stream, behind its first event. */

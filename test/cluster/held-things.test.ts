@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunningGateway } from "../harness/gateway.ts";
 import { as } from "../harness/known-people.ts";
 import { hasNoPostgres } from "../harness/postgres.ts";
 import { rpc } from "../harness/rpc.ts";
-import { pageOf, readAs, startPeopledNodes, type PeopledNodes } from "./held-nodes.ts";
+import { pageOf, readAs, useThreeNodes } from "./held-nodes.ts";
 
 const bytes = 8 * 1024 ** 2;
 
 describe.skipIf(hasNoPostgres)("a result that was cut at one node", () => {
-  let nodes: PeopledNodes;
-  let all: RunningGateway[];
-
-  beforeAll(async () => {
-    nodes = await startPeopledNodes();
-    all = await Promise.all(["one", "two", "three"].map(async (name) => await nodes.start(name)));
-  });
-  afterAll(async () => await nodes[Symbol.asyncDispose]());
-
-  const at = (turn: number): RunningGateway => all[turn % all.length] as RunningGateway;
+  const nodes = useThreeNodes();
+  const { at } = nodes;
 
   /** The URI of the rest, and what the result shows of it. */
   async function cut(node: RunningGateway): Promise<{ readonly uri: string; readonly shown: string }> {
@@ -44,7 +36,7 @@ describe.skipIf(hasNoPostgres)("a result that was cut at one node", () => {
     const { uri } = await cut(at(0));
     const [id] = /one\.[\w-]{22}/.exec(uri) ?? [""];
     const other = `one.${"A".repeat(22)}`;
-    for (const node of all) {
+    for (const node of nodes.all) {
       const refused = (await readAs(node, "bob", uri)).text;
       expect(refused).toContain("RESOURCE_UNKNOWN");
       const missing = (await readAs(node, "bob", uri.replace(id, other))).text;

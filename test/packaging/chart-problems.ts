@@ -60,7 +60,7 @@ function wantsOf({ kind, spec }: Document): readonly { selector: Labels; ports: 
   }
 }
 
-/** What is wrong with a Deployment or StatefulSet by itself. */
+/** What is wrong with a Deployment or StatefulSet alone. */
 function podProblems({ kind, spec }: Document): readonly string[] {
   const { metadata, spec: pod } = spec.template;
   const volumes = [...(pod.volumes ?? []), ...(spec.volumeClaimTemplates ?? []).map((one: Document) => one.metadata)];

@@ -105,7 +105,7 @@ export function createMcpFront(deps: McpFrontDeps): McpFront {
       if (elsewhere === undefined) return;
       const load = async () => await import("../../front/mcp/endpoint/posts-elsewhere.ts");
       const { createPostsElsewhere } = await deps.loadLate("the code for event streams of several nodes", load);
-      posts = createPostsElsewhere({ elsewhere, find: sse.held, post: sse.handle });
+      posts = createPostsElsewhere({ elsewhere, find: sse.held, post: sse.handle, room: parts.bodyRoom });
     },
     tick() {
       sessions.expire();

@@ -229,14 +229,8 @@ function createNode(deps: ClusterDeps, { store, key, about, listen, leaseMs, lab
   });
   const life = { isStopping: false };
   const desk = createNodeDesk({
-    ...{
-      membership,
-      clock,
-      info,
-      reach: reaching.reach,
-      maxConnections: store.maxConnections,
-      giveFiles: store.giveFiles,
-    },
+    ...{ membership, clock, info, reach: reaching.reach },
+    ...{ maxConnections: store.maxConnections, giveFiles: store.giveFiles },
     ...{ address: () => about.address, isStopping: () => life.isStopping },
     carryOut: carryOutBy(config, membership, placed),
   });

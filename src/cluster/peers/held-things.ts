@@ -56,7 +56,7 @@ export interface Elsewhere {
   ask(node: string, asked: HeldAsk): Promise<HeldAnswer | undefined>;
   /** Asks the node, and where it has ended or has not got it, all others: a node that is stopped gives things away. */
   find(node: string, asked: HeldAsk): Promise<HeldAnswer | undefined>;
-  /** Asks all other nodes at once, for a second at most; those that do not answer are left out. */
+  /** Asks all other nodes that are reached, each for a second at most; those that do not answer are left out. */
   others(asked: HeldAsk): Promise<readonly HeldAnswer[]>;
   /** Runs while this node is being stopped, with the node that it gives things to. */
   onLeave(give: (heir: string) => Promise<void>): void;

@@ -2,7 +2,7 @@ import type { Opened } from "../../servers/instance/instance-deps.ts";
 import type { UpstreamRequest } from "../../servers/upstream/connection.ts";
 
 /**
- * Every node subscribes by itself to the resources that its clients watch, over one connection to the server: the
+ * Every node subscribes to the resources that its clients watch, over one connection to the server: the
  * server hears of the end of a subscription only when the last node gives it up.
  */
 export function countSubscriptions(request: Opened["request"]): Opened["request"] {

@@ -92,11 +92,14 @@ export interface NamespaceLoadsDeps extends NamespaceLoaderDeps {
 /** A client's next request may reach another gateway, but a load waits no longer for one that does not answer. */
 const announceMs = 1_000;
 
-/** Tells other gateways of loads at once, and of use often enough that they evict nothing that is used here. */
+/**
+ * Tells other gateways of loads at once, and of use often enough that they evict nothing that is used here. Undefined
+ * where there are none.
+ */
 function createAnnouncer({ announce, clock, settings }: NamespaceLoadsDeps) {
+  if (announce === undefined) return undefined;
   const toldMs = new Map<string, number>();
   return async (principal: PrincipalId, instance: InstanceId, isLoad: boolean): Promise<void> => {
-    if (announce === undefined) return;
     const key = `${principal} ${instance}`;
     const nowMs = clock.monotonic();
     if (!isLoad && nowMs - (toldMs.get(key) ?? Number.NEGATIVE_INFINITY) < settings().cacheTtlMs / 4) return;
@@ -136,7 +139,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const entry = set?.loaded.get(instance);
     if (set === undefined || entry === undefined) return;
     sets.touch(set, entry);
-    void announce(principal, instance, false);
+    void announce?.(principal, instance, false);
   }
 
   async function load(principal: Principal, server: ViewServer, signal: AbortSignal): Promise<NamespaceLoad> {
@@ -148,7 +151,7 @@ export function createNamespaceLoads(deps: NamespaceLoadsDeps): NamespaceLoads {
     const loading = share(set, server, { maxAgeMs: cacheTtlMs, why: enabled ? "asked" : "unlisted" });
     if (entry === undefined) {
       const loaded = await untilAborted(loading, signal);
-      await announce(principal.id, server.instance, true);
+      await announce?.(principal.id, server.instance, true);
       return loaded;
     }
     // Already loaded. When its tools are old, they are listed again for the next use.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../kernel/runtime/clock.ts";
-import { splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
+import { heldId, splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
 import type { SpillStore } from "../../store/store.ts";
 import type { KeptText } from "./kept-page.ts";
 import type { Segment } from "./said-text.ts";
@@ -82,8 +82,7 @@ export function createKeptResults({ files, clock, limits, node }: KeptResultsDep
       const id = randomBytes(16).toString("base64url");
       // A copy: the result that it is a part of may have many images beside it, and its memory is used again.
       take({ id, principal, kept: { ...kept, segments }, leftMs: limits().keepMs }, Buffer.from(bytes));
-      const at = node?.();
-      return at === undefined ? id : `${at}.${id}`;
+      return heldId(node?.(), id);
     },
     take,
     async giveAway(give) {

@@ -86,6 +86,15 @@ function refuseEarly(request: IncomingMessage, limits: BodyLimits): GatewayError
   return length !== undefined && Number(length) > limits.bytes ? tooLarge(limits) : undefined;
 }
 
+/**
+ * Counts a whole body that waits to be worked on. Returns what ends that, to be called once. Throws RATE_LIMITED when
+ * `who`, or all together, have too much on the way.
+ */
+export function holdBody(room: BodyRoom, who: string, { length }: Buffer): () => void {
+  if (!room.take(who, length)) throw tooMuch();
+  return () => room.give(who, length);
+}
+
 function tooMuch(): GatewayError {
   return new GatewayError("RATE_LIMITED", "too many large bodies are on their way at once", {
     data: { retry_after_s: retryAfterS },

@@ -3,7 +3,7 @@ import { abortReason } from "../../kernel/runtime/abort.ts";
 import type { Answer, CallContext, Question } from "../../kernel/call/call-context.ts";
 import { GatewayError } from "../../kernel/failures/gateway-error.ts";
 import type { Elsewhere } from "../../cluster/peers/held-things.ts";
-import { splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
+import { heldId, splitHeldId, type PrincipalId } from "../../kernel/ids.ts";
 import type { JsonBytes } from "../../kernel/text/json-bytes.ts";
 import type { Principal } from "../../kernel/principal.ts";
 import { asciiJson } from "../../wire/json/ascii-json.ts";
@@ -50,8 +50,7 @@ export function createRestQuestions(elsewhere?: Elsewhere): RestQuestions {
     if (waiting.size >= mostQuestions)
       throw new GatewayError("CLIENT_CANNOT_ANSWER", `${mostQuestions} questions wait for an answer already`);
     if (signal.aborted) throw abortReason(signal);
-    const random = randomBytes(16).toString("base64url");
-    const id = elsewhere?.node === undefined ? random : `${elsewhere.node}.${random}`;
+    const id = heldId(elsewhere?.node, randomBytes(16).toString("base64url"));
     return await new Promise<Answer>((resolve, reject) => {
       const leave = (): void => {
         waiting.delete(id);

@@ -1,8 +1,8 @@
+import type { UseNote } from "../../../cluster/peers/messages.ts";
 import type { Clock } from "../../../kernel/runtime/clock.ts";
 import type { Admission, AdmissionLimits } from "./admission.ts";
 
-/** What one person uses at one gateway: running calls, open streams, and the calls since the use was told before. */
-export type Use = readonly [person: string, running: number, streams: number, calls: number];
+type Use = UseNote["uses"][number];
 
 /** Limits that several gateways keep together. */
 export interface SharedLimits {

@@ -1,6 +1,8 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Elsewhere } from "../../../cluster/peers/held-things.ts";
+import { holdBody } from "../../http/body.ts";
+import type { BodyRoom } from "../../http/guards/body-room.ts";
 import { splitHeldId } from "../../../kernel/ids.ts";
 import { credentialText, type Principal } from "../../../kernel/principal.ts";
 import { createSignal } from "../../../kernel/runtime/abort.ts";
@@ -19,9 +21,10 @@ export interface PostsElsewhere {
   isThere(id: string): boolean;
   /**
    * Takes a message to the node of the stream, and resolves to how that one answers the POST; undefined where there is
-   * no such stream. Rejects with NODE_ENDED, NODE_SILENT and OUTCOME_UNKNOWN.
+   * no such stream. Rejects with NODE_ENDED, NODE_SILENT and OUTCOME_UNKNOWN, with RATE_LIMITED while too much waits
+   * for a client that does not read its stream, and with the signal's reason.
    */
-  pass(posted: PostedMessage): Promise<PostAnswer | undefined>;
+  pass(posted: PostedMessage, signal: AbortSignal): Promise<PostAnswer | undefined>;
 }
 
 export interface PostedMessage {
@@ -43,6 +46,8 @@ export interface PostAnswer {
 export interface PostsElsewhereDeps {
   readonly elsewhere: Elsewhere;
   readonly find: (id: string) => HeldStream | undefined;
+  /** Messages are in memory until there is room in their stream. */
+  readonly room: BodyRoom;
   /** Takes a message that is posted to a stream of this node. */
   readonly post: (request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, principal: Principal) => void;
 }
@@ -51,26 +56,28 @@ export interface PostsElsewhereDeps {
 const passed = ["content-type", "traceparent", "tracestate", "baggage"] as const;
 
 /** Takes messages of other nodes from now on. */
-export function createPostsElsewhere({ elsewhere, find, post }: PostsElsewhereDeps): PostsElsewhere {
+export function createPostsElsewhere({ elsewhere, find, room, post }: PostsElsewhereDeps): PostsElsewhere {
   elsewhere.answer("post", async ({ about, body }) => {
     const { id, path, principal, credential, headers } = about as unknown as AboutPost;
     const stream = find(id);
     if (stream?.endpoint.path !== path || stream.principal.id !== principal) return undefined;
     if (credentialText(stream.principal) !== credential) return undefined;
+    const { user, id: who } = stream.principal;
+    const leave = holdBody(room, user ?? who, body);
     const { request, response, answer } = withoutConnection(`?sessionId=${encodeURIComponent(id)}`, headers, body);
     post(request, response, { ...stream.endpoint, sse: "messages" }, stream.principal);
-    return { about: { ...(await answer) } as unknown as JsonObject };
+    return { about: { ...(await answer.finally(leave)) } as unknown as JsonObject };
   });
 
   return {
     isThere: (id) => ![undefined, elsewhere.node].includes(splitHeldId(id).node),
-    async pass({ id, path, principal, headers, body }) {
+    async pass({ id, path, principal, headers, body }, signal) {
       const about: AboutPost = {
         ...{ id, path, principal: principal.id, credential: credentialText(principal) },
         headers: Object.fromEntries(passed.map((name) => [name, headers[name]])),
       };
       const { node = "" } = splitHeldId(id);
-      const answer = await elsewhere.ask(node, { kind: "post", about: { ...about }, body });
+      const answer = await elsewhere.ask(node, { kind: "post", about: { ...about }, body, signal });
       return answer?.about as unknown as PostAnswer | undefined;
     },
   };

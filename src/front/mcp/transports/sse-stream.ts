@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { MessageTap, TapPeer } from "../../../kernel/events/message-tap.ts";
 import type { LargeBuffers } from "../../../wire/json/large-buffers.ts";
+import { heldId } from "../../../kernel/ids.ts";
 import type { Principal } from "../../../kernel/principal.ts";
 import type { AnswerChannel } from "../streams/answer-channel.ts";
 import type { Endpoint } from "../endpoint/endpoint.ts";
@@ -54,7 +55,7 @@ export interface SseStreamOptions {
 /** Opens the stream, and says where messages are to be posted. */
 export function createSseStream(options: SseStreamOptions): SseStream {
   const { response, endpoint, principal } = options;
-  const id = [...(options.node === undefined ? [] : [options.node]), randomUUID()].join(".");
+  const id = heldId(options.node, randomUUID());
   const events = createPacedEvents(response, options.memory);
   /** What to do for each request that has no answer yet when the client goes. */
   const unanswered = new Set<() => void>();

@@ -66,8 +66,11 @@ function createPassOn({ posts, limits, bodyRoom }: McpHttpDeps): (incoming: Inco
     const elsewhere = posts();
     if (elsewhere?.isThere(id) !== true) return false;
     const bodyLimits = { bytes: limits.requestBodyBytes, room: bodyRoom };
+    const left = new AbortController();
+    response.once("close", () => left.abort(new GatewayError("CALL_CANCELLED", "the client closed the request")));
     const pass = async (body: Buffer): Promise<void> => {
-      const answer = await elsewhere.pass({ id, path: endpoint.path, principal, headers: request.headers, body });
+      const { headers } = request;
+      const answer = await elsewhere.pass({ id, path: endpoint.path, principal, headers, body }, left.signal);
       if (answer === undefined) throw unknownStream(endpoint.path);
       response.writeHead(answer.status, [...answer.headers]).end(answer.text, "latin1");
     };

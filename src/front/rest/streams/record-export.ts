@@ -199,11 +199,15 @@ export async function followRecords<Row>(
     wake();
   };
   const stop = followed.events.on(followed.wakenBy, look);
+  let isBack = false;
   let again: NodeJS.Timeout | undefined;
   const stopElsewhere = followed.elsewhere?.(followed.wakenBy, () => {
     look();
-    clearTimeout(again);
-    again = setTimeout(look, elsewhereMs).unref();
+    again ??= setTimeout(() => {
+      again = undefined;
+      isBack = true;
+      look();
+    }, elsewhereMs).unref();
   });
   const wakeUp = (): void => wake();
   using lost = followed.countLost?.();
@@ -214,7 +218,9 @@ export async function followRecords<Row>(
       await sleep(gatherMs, signal);
       isMore = false;
       lost?.begin();
-      const after = stopElsewhere === undefined ? last : Math.max(first, last - lateIds);
+      const isWhole = isBack;
+      isBack = false;
+      const after = isWhole ? Math.max(first, last - lateIds) : last;
       const whole = await readBack(followed, mostHeld, after);
       const found = { ...whole, rows: whole.rows.filter(({ id }) => !told.has(id)) };
       const lostLines = lost?.end(found.rows) ?? 0;
@@ -224,7 +230,7 @@ export async function followRecords<Row>(
       for (const row of found.rows) await send(list.toJson(row));
       last = Math.max(last, found.rows.at(-1)?.id ?? last);
       if (stopElsewhere === undefined) continue;
-      told.clear();
+      if (isWhole) told.clear();
       for (const { id } of whole.rows) if (id > last - lateIds) told.add(id);
     }
   } finally {

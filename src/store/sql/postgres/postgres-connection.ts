@@ -38,7 +38,7 @@ export function openPlainPool(
   return pool;
 }
 
-/** A connection by itself. Rejects where there is none, or the server refuses it. */
+/** One connection. Rejects where there is none, or the server refuses it. */
 export async function connectClient(options: ConnectionOptions, needs: ClientNeeds = {}): Promise<Client> {
   const { pg, limits } = options;
   const { schema, statementMs = limits.statementMs } = needs;
